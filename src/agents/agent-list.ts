@@ -9,19 +9,18 @@ import type { AgentSettings, ChannelSettings, Hidden } from './agent-settings.js
 import { createHttpAgent } from './backends/http.js';
 import { createOpenAiAgent } from './backends/openai.js';
 import { createSocketAgent } from './backends/socket.js';
-import { createFileChannel } from './channels/file.js';
 import { createHttpChannel } from './channels/http.js';
-import { createLogChannel } from './channels/log.js';
+import { createFileChannel, createLogChannel } from './channels/local.js';
+import type { RetrySchedule } from './channels/outbox.js';
 import {
   accessOf,
   agentFolder,
   type CommandSettings,
   commandFrom,
+  limited,
   temporaryFolder,
 } from './confinement/access.js';
 import { createConfinedAgent } from './confinement/confined-agent.js';
-import { limited } from './confinement/limits.js';
-import type { DeliverySchedule } from './deliverer.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
 
 /** Time between SIGTERM and SIGKILL, in ms. */
@@ -29,6 +28,18 @@ const KILL_AFTER_MS = 5000;
 /** Delivery attempts for the file and log channels. */
 const LOCAL_TRIES = 10;
 const LOCAL_BACKOFF_MS = 1000;
+
+/** A channel with its retry schedule. */
+export interface DeliverySchedule extends RetrySchedule {
+  readonly channel: Channel;
+}
+
+export interface BuiltAgent {
+  readonly settings: AgentSettings;
+  readonly agent: Agent;
+  /** null: it has no channel for its replies. */
+  readonly schedule: DeliverySchedule | null;
+}
 
 /**
  * @param deps.dataDir base folder for relative paths of `file` channels
@@ -112,7 +123,7 @@ export function buildAgents(deps: {
     return createFileChannel(resolve(deps.dataDir, settings.path), inTurn);
   }
 
-  const byName = new Map(
+  const byName: ReadonlyMap<string, BuiltAgent> = new Map(
     Object.entries(deps.agents).map(([name, settings]) => [
       name,
       { settings, agent: agentOf(name, settings), schedule: scheduleOf(settings.channel) },

@@ -1,58 +1,58 @@
 // Operations on agents and runs for the admin API, which checks the permissions.
 import { randomUUID } from 'node:crypto';
-import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
-import type { Clock } from '../core/clock.js';
-import type { AgentSettings } from './agent-settings.js';
+import type { BuiltAgent } from './agent-list.js';
+import type { HookSettings } from './agent-settings.js';
+import type { AgentContext } from './context.js';
 import type { Intake } from './intake.js';
-import type { QueueLimit } from './queue-limit.js';
 import type { Runner } from './runner.js';
 
-export function createControl(deps: {
-  /** The agents that webhooks may trigger. */
-  readonly webhooks: Readonly<Record<string, { readonly sessionKey: string | null }>>;
-  readonly agents: ReadonlyMap<
-    string,
-    { readonly settings: Pick<AgentSettings, 'type' | 'idleAfterMs' | 'channel'> }
-  >;
-  readonly lastActive: ReadonlyMap<string, number>;
-  readonly queueLimit: QueueLimit;
-  readonly runner: Pick<Runner, 'running' | 'cancel'>;
-  readonly intake: Pick<Intake, 'accept'>;
-  readonly store: Pick<RunStore, 'get'>;
-  readonly now: Clock;
-}): AgentControl {
-  const fixedKey = (name: string) =>
-    (Object.hasOwn(deps.webhooks, name) ? deps.webhooks[name]?.sessionKey : null) ?? null;
+export function createControl(
+  {
+    webhooks,
+    byName,
+    lastActive,
+    queueLimit,
+    runs,
+    now,
+  }: Pick<AgentContext, 'lastActive' | 'queueLimit' | 'runs' | 'now'> & {
+    readonly webhooks: Pick<HookSettings, 'agents'>;
+    readonly byName: ReadonlyMap<string, Pick<BuiltAgent, 'settings'>>;
+  },
+  runner: Pick<Runner, 'running' | 'cancel'>,
+  intake: Pick<Intake, 'accept'>,
+): AgentControl {
+  const isWebhook = (name: string) => Object.hasOwn(webhooks.agents, name);
+  const fixedKey = (name: string) => (isWebhook(name) ? webhooks.agents[name]?.sessionKey : null) ?? null;
 
   async function queue(run: Omit<NewRun, 'id' | 'acceptedAt'>): Promise<QueuedAnswer> {
-    const result = await deps.intake.accept({ run, idempotency: null, answer: () => ({}) });
+    const result = await intake.accept({ run, idempotency: null, answer: () => ({}) });
     if (result.outcome === 'stored') return { ok: true, runId: result.runId, session: run.session };
     return { ok: false, reason: result.outcome === 'stopping' ? 'stopping' : 'full' };
   }
 
   return {
     agents: () =>
-      [...deps.agents].map(([name, { settings }]) => {
-        const lastActiveAt = deps.lastActive.get(name) ?? null;
-        const running = deps.runner.running(name);
-        const isRecent = lastActiveAt !== null && deps.now() - lastActiveAt < settings.idleAfterMs;
+      [...byName].map(([name, { settings }]) => {
+        const lastActiveAt = lastActive.get(name) ?? null;
+        const running = runner.running(name);
+        const isRecent = lastActiveAt !== null && now() - lastActiveAt < settings.idleAfterMs;
         return {
           name,
           type: settings.type,
           state: isRecent || running > 0 ? 'active' : 'idle',
           lastActiveAt,
           channel: settings.channel.type,
-          webhook: Object.hasOwn(deps.webhooks, name),
+          webhook: isWebhook(name),
           sessionKey: fixedKey(name),
-          queued: deps.queueLimit.of(name),
+          queued: queueLimit.of(name),
           running,
         };
       }),
 
     async send(agent, message, sessionKey, origin) {
-      if (!deps.agents.has(agent)) return { ok: false, reason: 'no-agent' };
+      if (!byName.has(agent)) return { ok: false, reason: 'no-agent' };
       if (messageFault(message) !== null) return { ok: false, reason: 'bad-message' };
       const session = chooseSession(fixedKey(agent), sessionKey, randomUUID);
       if (session === null) return { ok: false, reason: 'key-conflict' };
@@ -60,13 +60,13 @@ export function createControl(deps: {
     },
 
     async rerun(id) {
-      const run = await deps.store.get(id);
+      const run = await runs.get(id);
       if (!run) return { ok: false, reason: 'no-run' };
-      if (!deps.agents.has(run.agent)) return { ok: false, reason: 'no-agent' };
+      if (!byName.has(run.agent)) return { ok: false, reason: 'no-agent' };
       const { kind, agent, session, message } = run;
       return queue({ kind, agent, session, message, origin: 'api', rerunOf: id });
     },
 
-    cancel: deps.runner.cancel,
+    cancel: runner.cancel,
   };
 }

@@ -1,6 +1,6 @@
 // Executes one claimed run: calls its agent within the time limit, and stores the result.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
+import type { EndedRun, RunEnd } from '../core/agents/run-store.js';
 import {
   type Agent,
   type AgentOutput,
@@ -8,18 +8,8 @@ import {
   type RunResult,
   shouldDeliver,
 } from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
 import { createBatches } from './batches.js';
-
-/** The runner's view of an agent. */
-export interface RunnableAgent {
-  readonly agent: Agent;
-  /** Maximum duration of a run, in ms. */
-  readonly timeoutMs: number;
-  /** Whether the agent has a channel for its replies. */
-  readonly hasChannel: boolean;
-}
+import type { AgentContext } from './context.js';
 
 /** Why a run is aborted: the `reason` of its signal. */
 export type Abort = 'timeout' | 'cancelled' | 'shutdown';
@@ -27,24 +17,21 @@ export type Abort = 'timeout' | 'cancelled' | 'shutdown';
 /** Delay before a failed write is retried, in ms. The result of a run must not get lost. */
 const WRITE_RETRY_MS = 1000;
 
-export interface ExecutionDeps {
-  readonly store: Pick<RunStore, 'finish'>;
-  readonly node: string;
-  readonly agents: ReadonlyMap<string, RunnableAgent>;
-  readonly history: HistoryLimits;
-  readonly now: Clock;
-  readonly log: Log;
-  /** Called after the end of a run is stored. */
-  readonly onFinished: (agent: string, hasDelivery: boolean) => void;
-  /** Whether a failed write is not retried. */
-  readonly isStopping: () => boolean;
-}
-
 type History = Parameters<Agent['run']>[0]['history'];
 
-export function createExecution(deps: ExecutionDeps) {
-  const { store, node, log, now } = deps;
-  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, node, deps.history));
+/**
+ * @param onFinished called after the end of a run is stored
+ * @param isStopping whether a failed write is not retried
+ */
+export function createExecution(
+  { runs, node, byName, webhooks, log, now }: AgentContext,
+  onFinished: (agent: string, hasDelivery: boolean) => void,
+  isStopping: () => boolean,
+) {
+  const { messages: maxMessages, maxBytes } = webhooks.history;
+  const ends = createBatches((items: readonly EndedRun[]) =>
+    runs.finish(items, node, { maxMessages, maxBytes }),
+  );
   const runningByAgent = new Map<string, number>();
 
   /** Resolves when the run has ended and its end is stored. A run aborted by `shutdown` stays `running` in the store. */
@@ -56,9 +43,9 @@ export function createExecution(deps: ExecutionDeps) {
       const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
       // An interrupted run stays `running` in the store. The daemon that adopts the run tries it again.
       if (why === 'shutdown') return;
-      const target = deps.agents.get(run.agent);
-      const result = resultOf(output, why, target?.timeoutMs);
-      const deliver = shouldDeliver(run.kind, result, target?.hasChannel ?? false);
+      const target = byName.get(run.agent);
+      const result = resultOf(output, why, target?.settings.timeoutMs);
+      const deliver = shouldDeliver(run.kind, result, Boolean(target?.schedule));
       await finish(run, { ...result, finishedAt: now(), deliver });
     } finally {
       count(run.agent, -1);
@@ -66,10 +53,10 @@ export function createExecution(deps: ExecutionDeps) {
   }
 
   async function callAgent(run: Run, history: History, controller: AbortController): Promise<AgentOutput> {
-    const target = deps.agents.get(run.agent);
+    const target = byName.get(run.agent);
     if (!target) return { ok: false, error: `the agent ${run.agent} is no longer configured` };
     const { id: runId, kind, agent, session, message, attempt } = run;
-    const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.timeoutMs);
+    const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.settings.timeoutMs);
     try {
       return await target.agent.run(
         { kind, runId, agent, session, message, history, attempt },
@@ -100,7 +87,7 @@ export function createExecution(deps: ExecutionDeps) {
       'run finished',
     );
     if (end.error !== null) log.debug({ run: run.id, agent: run.agent, error: end.error }, 'run failed');
-    deps.onFinished(run.agent, end.deliver);
+    onFinished(run.agent, end.deliver);
   }
 
   /** Stores the end of a run, and retries while the database fails. Returns false when the run no longer belongs to this daemon. */
@@ -110,7 +97,7 @@ export function createExecution(deps: ExecutionDeps) {
         return await ends.add({ id: run.id, end });
       } catch (err) {
         log.error({ err, run: run.id }, 'storing run result failed');
-        if (deps.isStopping()) return false;
+        if (isStopping()) return false;
         await pause(WRITE_RETRY_MS);
       }
     }

@@ -1,11 +1,11 @@
 // Accepts runs: reserves a place in the queue, stores the run, then responds.
-import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.js';
+import type { RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
-import { type Clock, DAY_MS } from '../core/clock.js';
+import { DAY_MS } from '../core/clock.js';
 import { isDatabaseAway } from '../core/storage.js';
 import { within } from '../core/timers.js';
 import { createBatches } from './batches.js';
-import type { QueueLimit } from './queue-limit.js';
+import type { AgentContext, RunKeeper } from './context.js';
 
 /** A requested run. `idempotency` is set when the caller gave an idempotency key. */
 export interface WantedRun {
@@ -34,41 +34,33 @@ const KEY_LIFETIME_MS = DAY_MS;
 /** How long a request waits for `adopted`, in ms; then the queue counts as full. */
 const MAX_ADOPTION_WAIT_MS = 5_000;
 
-export function createIntake(deps: {
-  readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
-  readonly node: string;
-  /** Agents whose runs only other nodes execute. The daemon stores such runs, up to `perAgent` for each agent. */
-  readonly otherNodesAgents: readonly string[];
-  readonly queueLimit: QueueLimit;
-  readonly perAgent: number;
-  /** Resolves when the runs that waited at the start have their places in the queue. */
-  readonly adopted: () => Promise<void>;
-  readonly now: Clock;
-  /** Called when storing runs failed because the database did not answer. The runs may be stored nevertheless. */
-  readonly onDoubt: () => void;
-  /** Called for every stored run of this daemon, in the order of acceptance. */
-  readonly onStored: (run: QueuedRun) => void;
-}) {
-  const { store, node, queueLimit, now } = deps;
+/** @param runner gets every stored run of this daemon, in the order of acceptance */
+export function createIntake(
+  context: Pick<AgentContext, 'runs' | 'node' | 'otherNodesAgents' | 'queueLimit' | 'webhooks' | 'now'>,
+  keeper: Pick<RunKeeper, 'adopted' | 'doubt'>,
+  runner: { enqueue(run: QueuedRun): void },
+) {
+  const { runs, node, otherNodesAgents, queueLimit, webhooks, now } = context;
   let isStopping = false;
-  const runsHere = (agent: string) => !deps.otherNodesAgents.includes(agent);
+  const runsHere = (agent: string) => !otherNodesAgents.includes(agent);
 
   /** For an agent of other nodes, counts the queued runs in the database. Soon after the start, the free places may be unknown. */
   async function tryAcquire(agent: string): Promise<boolean> {
-    const adopted = deps.adopted().then(() => true);
+    const adopted = keeper.adopted.then(() => true);
     if (!(await within(MAX_ADOPTION_WAIT_MS, adopted, false))) return false;
     if (runsHere(agent)) return queueLimit.tryAcquire(agent);
-    return ((await store.countQueued()).get(agent) ?? 0) < deps.perAgent;
+    return ((await runs.countQueued()).get(agent) ?? 0) < webhooks.queue.perAgent;
   }
 
   const batches = createBatches(async (items: readonly RunToStore[]) => {
-    const outcomes = await store.add(items, now()).catch((error: unknown) => {
-      if (isDatabaseAway(error)) deps.onDoubt();
+    const outcomes = await runs.add(items, now()).catch((error: unknown) => {
+      // The runs may be stored nevertheless.
+      if (isDatabaseAway(error)) keeper.doubt();
       throw error;
     });
     for (const [i, { run }] of items.entries()) {
       const stored = outcomes[i];
-      if (stored?.outcome === 'stored' && runsHere(run.agent)) deps.onStored({ ...run, id: stored.runId });
+      if (stored?.outcome === 'stored' && runsHere(run.agent)) runner.enqueue({ ...run, id: stored.runId });
     }
     return outcomes;
   });
@@ -79,7 +71,7 @@ export function createIntake(deps: {
       if (isStopping) return { outcome: 'stopping' };
       if (!(await tryAcquire(wanted.agent))) {
         // A repeated request needs no place in the queue: the daemon has already accepted its run.
-        const known = idempotency && (await store.findAnswer(idempotency.key, idempotency.digest, now()));
+        const known = idempotency && (await runs.findAnswer(idempotency.key, idempotency.digest, now()));
         return known ? replayed(known) : { outcome: 'full' };
       }
       const run = { ...wanted, acceptedAt: now() };

@@ -1,13 +1,12 @@
 // Periodic maintenance of runs: renews the lease of this runner, adopts runs of dead runners, deletes old runs.
-import type { AgentSessionStore, RunNode, RunStore } from '../core/agents/run-store.js';
-import type { QueuedRun } from '../core/agents/runs.js';
-import { type Clock, HOUR_MS } from '../core/clock.js';
-import type { Log } from '../core/log.js';
+import type { RunNode } from '../core/agents/run-store.js';
+import { HOUR_MS } from '../core/clock.js';
 import { createPoller, nodeTimers, type Poller } from '../core/timers.js';
 import { createTurns } from '../core/turns.js';
+import type { AgentContext } from './context.js';
 import { createLeaseWatch, createOwnLease } from './lease.js';
 import { isAlive, killRunProcesses, processStart, thisHost } from './processes.js';
-import type { QueueLimit } from './queue-limit.js';
+import type { Runner } from './runner.js';
 
 /** Interval between searches for dead runners, and for runs without a node, such as runs from the command line. */
 const ADOPT_EVERY_MS = 1000;
@@ -20,39 +19,15 @@ const MAX_PER_TRIM = 500;
 /** Runs released or adopted in one transaction: each is written with its message, and other writes wait meanwhile. */
 const MAX_AT_ONCE = 100;
 
-export function createKeeper(deps: {
-  readonly store: RunStore;
-  readonly sessions: Pick<AgentSessionStore, 'trim'>;
-  readonly node: string;
-  readonly queueLimit: QueueLimit;
-  readonly maxAttempts: number;
-  /** Other daemons adopt this runner's runs after this time without a renewal, in ms. */
-  readonly leaseMs: number;
-  /** Whether other daemons work on the same database. */
-  readonly isShared: boolean;
-  /** Agents whose runs only other nodes execute. */
-  readonly otherNodesAgents: readonly string[];
-  /** Time for which finished runs are kept. An operator may change it meanwhile. */
-  readonly retentionMs: () => number;
-  readonly now: Clock;
-  readonly log: Log;
-  /** Ids of the runs in this runner's queue or in progress. */
-  readonly known: () => ReadonlySet<string>;
-  /** Called for every adopted run, oldest first. Each has a place in the queue. */
-  readonly onAdopted: (run: QueuedRun) => void;
-  /** Called when the lease is lost: others may adopt this runner's runs. Resolves when none of them is in progress here. */
-  readonly onLost: () => Promise<void>;
-  /** Called when this runner holds the lease again. */
-  readonly onRegained: () => void;
-  /** Called about once a second. */
-  readonly onTick: () => Promise<void>;
-}) {
-  const { store, node, now, log, leaseMs } = deps;
+/** @param deliverer is woken about once a second */
+export function createKeeper(context: AgentContext, runner: Runner, deliverer: { wake(): void }) {
+  const { runs: store, node, queueLimit, leaseMs, isShared, now, log } = context;
+  const { maxAttempts } = context.webhooks;
   const host = thisHost();
   const monotonicNow = () => performance.now();
   const watch = createLeaseWatch(leaseMs, monotonicNow);
   const lease = createOwnLease(leaseMs, monotonicNow, lose);
-  const interrupted = `interrupted ${deps.maxAttempts} times`;
+  const interrupted = `interrupted ${maxAttempts} times`;
   let adopted = Promise.resolve();
   let reportAdopted = (): void => {};
   let hasBegun = false;
@@ -64,9 +39,9 @@ export function createKeeper(deps: {
 
   /** Does nothing when no other daemon uses the database, because then no daemon can adopt the runs. */
   function lose(): void {
-    if (ending || !deps.isShared) return;
+    if (ending || !isShared) return;
     log.warn({ leaseMs }, 'runner lease lost; interrupting runs');
-    ending = deps.onLost();
+    ending = runner.suspend();
   }
 
   async function renew(): Promise<void> {
@@ -89,7 +64,7 @@ export function createKeeper(deps: {
     lease.renewed(startedAt);
     ending = null;
     log.info({}, 'runner lease regained');
-    deps.onRegained();
+    runner.resume();
   }
 
   const writeLease = () =>
@@ -117,7 +92,7 @@ export function createKeeper(deps: {
     const killed = isHere ? killRunProcesses(new Set(running.map(({ id }) => id))) : 0;
     // The process is certainly dead, so it cannot claim runs that are released before it is removed itself.
     while (isHere && !isStopping && (await store.releaseQueued(dead.id, MAX_AT_ONCE)) === MAX_AT_ONCE);
-    const failed = await store.release(dead.id, deps.maxAttempts, interrupted, now(), dead.seenAt);
+    const failed = await store.release(dead.id, maxAttempts, interrupted, now(), dead.seenAt);
     if (running.length === 0 || failed === null) return;
     log.warn(
       { interrupted: running.length - failed.length, failed: failed.length, killed },
@@ -130,7 +105,7 @@ export function createKeeper(deps: {
     if (doubtedAt === null) return;
     const since = doubtedAt;
     const held = await store.heldBy(node);
-    const known = deps.known();
+    const known = runner.known();
     const strays = held.filter((id) => !known.has(id));
     if (strays.length > 0) {
       await store.requeue(node, now(), strays);
@@ -143,20 +118,20 @@ export function createKeeper(deps: {
   async function adopt(): Promise<void> {
     for (let isMore = true; isMore && !isStopping; ) {
       // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
-      const limit = Math.min(MAX_AT_ONCE, Math.max(1, deps.queueLimit.left()));
-      const runs = await store.adopt(node, limit, deps.otherNodesAgents);
+      const limit = Math.min(MAX_AT_ONCE, Math.max(1, queueLimit.left()));
+      const runs = await store.adopt(node, limit, context.otherNodesAgents);
       for (const run of runs) {
-        deps.queueLimit.acquire(run.agent);
-        deps.onAdopted(run);
+        queueLimit.acquire(run.agent);
+        runner.enqueue(run);
       }
-      isMore = runs.length === limit && deps.queueLimit.left() > 0;
+      isMore = runs.length === limit && queueLimit.left() > 0;
     }
   }
 
   async function trim(): Promise<void> {
-    const before = now() - deps.retentionMs();
+    const before = now() - context.retentionMs();
     while (await store.trim(before, now(), MAX_PER_TRIM));
-    await deps.sessions.trim(before);
+    await context.sessions.trim(before);
   }
 
   // One round at a time: concurrent rounds could adopt a run twice.
@@ -175,20 +150,19 @@ export function createKeeper(deps: {
     await requeueStrays();
     await adopt();
     reportAdopted();
-    await deps.onTick();
+    runner.retryBlocked();
+    deliverer.wake();
+    await runner.cancelRequested();
   });
   const trimming = every(TRIM_EVERY_MS, 'deleting old runs', trim);
   const pollers = [every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew), adopting, trimming];
 
   return {
-    /** Resolves when this runner has adopted the runs that waited when it started. */
     get adopted(): Promise<void> {
       return adopted;
     },
-    /** Whether this runner holds its lease. Then no other daemon may have adopted its runs. */
-    isHeld: (): boolean => !deps.isShared || (ending === null && lease.isHeld()),
+    isHeld: () => !isShared || (ending === null && lease.isHeld()),
 
-    /** Call this when a write of a run failed: the write may have taken effect, so this runner may own runs without knowing them. */
     doubt(): void {
       doubtedAt = monotonicNow();
     },
@@ -212,7 +186,7 @@ export function createKeeper(deps: {
       await Promise.all(pollers.map((poller) => poller.stop()));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await store.release(node, deps.maxAttempts, interrupted, now());
+          await store.release(node, maxAttempts, interrupted, now());
           return;
         } catch (error) {
           if (attempt === RELEASE_ATTEMPTS) throw error;

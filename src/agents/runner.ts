@@ -1,25 +1,14 @@
 // Chooses the runs to execute: one at a time and in order per session, several sessions in parallel.
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { Claim, RunStore } from '../core/agents/run-store.js';
+import type { Claim } from '../core/agents/run-store.js';
 import { isFinal, type QueuedRun, type Run, shouldDeliver } from '../core/agents/runs.js';
 import { isDatabaseAway } from '../core/storage.js';
 import { createBatches } from './batches.js';
-import { type Abort, createExecution, type ExecutionDeps } from './execution.js';
-import type { QueueLimit } from './queue-limit.js';
+import type { AgentContext, RunKeeper } from './context.js';
+import { type Abort, createExecution } from './execution.js';
 
 export type Runner = ReturnType<typeof createRunner>;
-
-export interface RunnerDeps extends Omit<ExecutionDeps, 'isStopping' | 'store'> {
-  readonly store: ExecutionDeps['store'] &
-    Pick<RunStore, 'get' | 'claim' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'>;
-  /** Whether no other daemon may have adopted this daemon's runs. */
-  readonly isLeaseHeld: () => boolean;
-  /** Called when this runner may have claimed a run without knowing it: the database did not answer, or had the run as claimed. */
-  readonly onDoubt: () => void;
-  readonly queueLimit: QueueLimit;
-  readonly concurrency: number;
-}
 
 /** The waiting runs of one session, in the order of their ids. The store permits claims only in this order. */
 interface SessionQueue {
@@ -32,13 +21,18 @@ interface SessionQueue {
 const CANCEL_WAIT_MS = 10_000;
 const CANCEL_POLL_MS = 100;
 
-export function createRunner(deps: RunnerDeps) {
-  const { store, node, queueLimit, log, now } = deps;
+/** @param deliverer is woken when the reply of a run is to be delivered */
+export function createRunner(
+  context: AgentContext,
+  keeper: Pick<RunKeeper, 'isHeld' | 'doubt'>,
+  deliverer: { wake(): void },
+) {
+  const { runs: store, node, queueLimit, log, now } = context;
   const claims = createBatches(
     async (ids: readonly string[]): Promise<Claim[]> =>
-      deps.isLeaseHeld() ? store.claim(ids, node, now()) : ids.map(() => ({ outcome: 'blocked' })),
+      keeper.isHeld() ? store.claim(ids, node, now()) : ids.map(() => ({ outcome: 'blocked' })),
   );
-  const queue = new PQueue({ concurrency: deps.concurrency, autoStart: false });
+  const queue = new PQueue({ concurrency: context.webhooks.concurrency, autoStart: false });
   /** By session key; a run without a session has its own queue, by its id. */
   const sessionQueues = new Map<string, SessionQueue>();
   /** Runs that were still waiting here when this runner adopted them again, after a lost lease. */
@@ -49,12 +43,22 @@ export function createRunner(deps: RunnerDeps) {
     { readonly controller: AbortController; readonly ended: Promise<unknown> }
   >();
   let isStopping = false;
-  const execution = createExecution({ ...deps, isStopping: () => isStopping });
+  const execution = createExecution(context, finished, () => isStopping);
+
+  function touch(agent: string): void {
+    context.lastActive.set(agent, now());
+  }
+
+  function finished(agent: string, hasDelivery: boolean): void {
+    touch(agent);
+    if (hasDelivery) deliverer.wake();
+  }
 
   const queueKeyOf = (run: QueuedRun) => run.session ?? run.id;
 
   /** Queues a stored run, which has a place in the queue limit. Within its session, runs are ordered by id. */
   function enqueue(run: QueuedRun): void {
+    touch(run.agent);
     const key = queueKeyOf(run);
     const session = sessionQueues.get(key) ?? { waiting: [], hasTurn: false };
     sessionQueues.set(key, session);
@@ -107,12 +111,12 @@ export function createRunner(deps: RunnerDeps) {
       if (adoptedAgain.delete(queued.id) && claim.outcome === 'gone') return true;
       remove(session, queued);
       // An earlier claim of this runner may have taken effect although its answer was lost.
-      if (claim.outcome === 'gone') deps.onDoubt();
+      if (claim.outcome === 'gone') keeper.doubt();
       if (claim.outcome === 'claimed') await execution.execute(claim.run, claim.history, controller);
       return true;
     } catch (err) {
       log.error({ err, run: queued.id }, 'starting run failed');
-      if (isDatabaseAway(err)) deps.onDoubt();
+      if (isDatabaseAway(err)) keeper.doubt();
       return false;
     }
   }
@@ -164,14 +168,14 @@ export function createRunner(deps: RunnerDeps) {
     async cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'> {
       const run = await store.get(id);
       if (!run) return 'not-found';
-      const hasChannel = deps.agents.get(run.agent)?.hasChannel ?? false;
+      const hasChannel = Boolean(context.byName.get(run.agent)?.schedule);
       const deliver = shouldDeliver(run.kind, { status: 'cancelled', reply: null }, hasChannel);
       if (await store.cancelQueued(id, now(), deliver)) {
         const session = sessionQueues.get(queueKeyOf(run));
         const waiting = session?.waiting.find((queued) => queued.id === id);
         if (session && waiting) remove(session, waiting);
         log.info({ run: id, agent: run.agent, session: run.session, status: 'cancelled' }, 'run finished');
-        deps.onFinished(run.agent, deliver);
+        finished(run.agent, deliver);
         return 'cancelled';
       }
       const here = inProgress.get(id);

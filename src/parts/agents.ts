@@ -1,5 +1,5 @@
 // Webhooks and agents.
-import { enforcementHere } from '../agents/confinement/enforcement.js';
+import { enforcementHere } from '../agents/confinement/system.js';
 import { type AgentGateway, createAgentGateway } from '../agents/gateway.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';

@@ -1,7 +1,6 @@
 // Notices to the operator and to players: finds events once a minute, and delivers the notices of each channel from an outbox.
-import type { NoticeMessage, SendNotice } from '../agents/notices/send-notice.js';
-import { createNoticeSender } from '../agents/notices/sender.js';
-import { createOutbox, nextTryAt, type Outbox } from '../agents/outbox.js';
+import { createNoticeSender, type NoticeMessage, type SendNotice } from '../agents/channels/notices.js';
+import { createOutbox, nextTryAt, type Outbox } from '../agents/channels/outbox.js';
 import type { Config } from '../config.js';
 import { type Contacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../core/agents/runs.js';

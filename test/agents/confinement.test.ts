@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { lostPaths } from '../../src/agents/confinement/access.js';
-import { enforcementHere } from '../../src/agents/confinement/enforcement.js';
+import { enforcementHere } from '../../src/agents/confinement/system.js';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { commandAgent } from '../helpers/hooks.js';

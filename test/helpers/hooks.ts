@@ -2,7 +2,8 @@
 
 import { tmpdir } from 'node:os';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/agent-settings.js';
-import { type AgentGateway, type AgentGatewayDeps, createAgentGateway } from '../../src/agents/gateway.js';
+import type { AgentGatewayDeps } from '../../src/agents/context.js';
+import { type AgentGateway, createAgentGateway } from '../../src/agents/gateway.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
 import { DAY_MS } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';

@@ -2,7 +2,7 @@
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
-import { callUntilStarted } from './retries.js';
+import { callUntilStarted } from './reply.js';
 
 export function createHttpAgent(options: {
   readonly url: string;

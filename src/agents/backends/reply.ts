@@ -1,4 +1,5 @@
-// The reply of an agent that is a stream of bytes: `command` and `socket`.
+// What backends share: the reply of an agent that is a stream of bytes, and repeated calls of one that has not started.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentOutput } from '../../core/agents/runs.js';
 
 /** Collects at most `maxBytes`. `add` returns whether all of the chunk fitted. */
@@ -29,4 +30,28 @@ export function tooLong(maxBytes: number): string {
 
 export function failed(error: string): AgentOutput {
   return { ok: false, error };
+}
+
+const MAX_TRIES = 3;
+const PAUSE_MS = 500;
+
+/**
+ * Makes a call up to three times. The signal bounds the total time.
+ * @param mayRetry whether the run has certainly not started; or the time to wait before the retry, in ms
+ */
+export async function callUntilStarted<T>(
+  call: () => Promise<T>,
+  mayRetry: (result: T) => boolean | number,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    const result = await call();
+    const retry = mayRetry(result);
+    if (retry === false || tried === MAX_TRIES || signal.aborted) return result;
+    try {
+      await pause(retry === true ? PAUSE_MS * tried : retry, undefined, { signal });
+    } catch {
+      return result;
+    }
+  }
 }

@@ -2,8 +2,7 @@
 // of systemd (Accept=yes) starts the agent's program for each connection, in a unit of its own.
 import { connect } from 'node:net';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
-import { collectReply, failed, tooLong } from './reply.js';
-import { callUntilStarted } from './retries.js';
+import { callUntilStarted, collectReply, failed, tooLong } from './reply.js';
 
 export interface SocketOptions {
   /** The socket of the agent. */

@@ -1,4 +1,4 @@
-// What the program of a `command` agent may read and write, and what one that was written before these rules misses.
+// What the program of a `command` agent may read, write and use up, and what one that was written before these rules misses.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { AgentSettings } from '../agent-settings.js';
@@ -7,24 +7,14 @@ import type { Access } from './system.js';
 export type CommandSettings = Extract<AgentSettings, { type: 'command' }>;
 
 /** Programs, libraries, names, certificates, the time, and what programs ask of the system: no secrets, no configuration of services. */
+const ETC = `alternatives ca-certificates crypto-policies gai.conf group host.conf hosts ld-musl-x86_64.path ld-musl-aarch64.path
+  ld.so.cache ld.so.conf ld.so.conf.d locale.alias localtime machine-id mime.types nsswitch.conf os-release passwd perl
+  pki/ca-trust pki/tls/certs pki/tls/openssl.cnf protocols python3 resolv.conf services ssl/cert.pem ssl/certs
+  ssl/openssl.cnf terminfo timezone`;
 const SYSTEM = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/proc'],
   ...['/sys/devices/system', '/sys/fs/cgroup', '/sys/kernel/mm', '/run/systemd/resolve'],
-  ...[
-    ...['alternatives', 'ca-certificates', 'crypto-policies', 'gai.conf', 'group', 'host.conf', 'hosts'],
-    ...['ld-musl-x86_64.path', 'ld-musl-aarch64.path', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d'],
-    ...['locale.alias', 'localtime', 'machine-id', 'mime.types', 'nsswitch.conf', 'os-release', 'passwd'],
-    ...[
-      'perl',
-      'pki/ca-trust',
-      'pki/tls/certs',
-      'pki/tls/openssl.cnf',
-      'protocols',
-      'python3',
-      'resolv.conf',
-    ],
-    ...['services', 'ssl/cert.pem', 'ssl/certs', 'ssl/openssl.cnf', 'terminfo', 'timezone'],
-  ].map((name) => `/etc/${name}`),
+  ...ETC.split(/\s+/).map((name) => `/etc/${name}`),
 ];
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 
@@ -154,3 +144,26 @@ const isIn = (path: string, folder: string): boolean =>
 
 /** A program in a folder `bin` has its other files beside it. */
 const installationOf = (folder: string): string => (folder.endsWith(`${sep}bin`) ? dirname(folder) : folder);
+
+/** The limits of each program of an agent (setrlimit(2)). */
+interface Limits {
+  /** Memory of a process that it can write to and that is its own, in bytes (RLIMIT_DATA). */
+  readonly memoryBytes: number;
+  /** Processes and threads of the daemon's user, from which on the program starts no more (RLIMIT_NPROC). */
+  readonly processes: number;
+  /** Processor time of a process, in s (RLIMIT_CPU). */
+  readonly cpuSeconds: number;
+}
+
+/** dash and busybox call the number of processes -p, bash -u. A limit of the daemon that is lower stays. */
+const SCRIPT =
+  '{ ulimit -c 0; ulimit -d "$1"; ulimit -t "$2"; ulimit -p "$3" || ulimit -u "$3"; } 2>/dev/null; shift 3; exec "$@"';
+
+/** The command that runs `command` with the limits, which a shell sets before it becomes the program. */
+export function limited(
+  command: readonly string[],
+  { memoryBytes, processes, cpuSeconds }: Limits,
+): readonly string[] {
+  const numbers = [Math.floor(memoryBytes / 1024), cpuSeconds, processes].map(String);
+  return ['/bin/sh', '-c', SCRIPT, 'sh', ...numbers, ...command];
+}

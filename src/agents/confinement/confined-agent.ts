@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import { threadUrl } from '../../program.js';
 import { identityOf } from './access.js';
-import type { FromThread, ThreadStart, ToThread } from './messages.js';
+import type { FromThread, ThreadStart, ToThread } from './thread.js';
 
 /**
  * @param start what its thread gets

@@ -27,7 +27,7 @@ const rightsOf = (version: number): bigint => {
   return (1n << BigInt(13 + later)) - 1n;
 };
 /** The first version with scopes. */
-export const SCOPES_VERSION = 6;
+const SCOPES_VERSION = 6;
 const SCOPE_ABSTRACT_UNIX_SOCKET = 1n << 0n;
 const SCOPE_SIGNAL = 1n << 1n;
 
@@ -111,4 +111,33 @@ function openIfThere(path: string): number | null {
   } catch {
     return null;
   }
+}
+
+/** `missing`: what is not enforced, and why; null: everything is. */
+interface Enforcement {
+  readonly text: string;
+  readonly missing: string | null;
+}
+
+/** The first version of Landlock that handles truncation: before it, a program could empty files that it may not read. */
+const TRUNCATION_VERSION = 3;
+
+/** What of the confinement of `command` agents this system enforces. */
+export function enforcementHere(load = loadConfinement): Enforcement {
+  let version: number;
+  try {
+    version = load().version();
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n');
+    const missing = `files and signals (koffi: ${reason}): install the optional package koffi`;
+    return { text: 'limited', missing };
+  }
+  const text = `confined by Landlock ${version}`;
+  if (version === 0) {
+    const todo = 'Linux 5.13 with landlock in /sys/kernel/security/lsm, and landlock_* in SystemCallFilter=';
+    return { text: 'limited', missing: `files and signals: this needs ${todo}` };
+  }
+  if (version >= SCOPES_VERSION) return { text, missing: null };
+  const truncation = version < TRUNCATION_VERSION ? 'truncation of files (Linux 6.2), ' : '';
+  return { text, missing: `${truncation}signals and abstract sockets (Linux 6.12)` };
 }

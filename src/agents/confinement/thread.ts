@@ -2,9 +2,22 @@
 // and became the program would cost an agent's run a start of Node.
 import { stat } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createCommandAgent } from '../backends/command.js';
-import type { FromThread, ThreadStart, ToThread } from './messages.js';
-import { loadConfinement } from './system.js';
+import type { AgentInput, AgentOutput } from '../../core/agents/runs.js';
+import { type CommandOptions, createCommandAgent } from '../backends/command.js';
+import { type Access, loadConfinement } from './system.js';
+
+export interface ThreadStart {
+  readonly access: Access;
+  readonly options: Omit<CommandOptions, 'groups'>;
+}
+
+/** `abort`: ends the run. */
+export type ToThread = { readonly id: number; readonly input: AgentInput } | { readonly abort: number };
+
+/** `group`: a process group that has started, or ended. */
+export type FromThread =
+  | { readonly id: number; readonly output: AgentOutput }
+  | { readonly group: number; readonly isAlive: boolean };
 
 async function serve({ access, options }: ThreadStart): Promise<void> {
   // The first work for Node's thread pool starts its threads for the whole process: they must not inherit these restrictions.

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { enforcementHere } from '../../agents/confinement/enforcement.js';
+import { enforcementHere } from '../../agents/confinement/system.js';
 import type { Config, Loaded } from '../../config.js';
 import { coveringPorts } from '../../core/egress/egress-entry.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../../parts/capacity.js';

@@ -1,7 +1,7 @@
 // /api/v1 in the process of a command, on the database that the command opened: without a daemon.
+import { createQueueLimit } from '../../agents/context.js';
 import { createControl } from '../../agents/control.js';
 import type { Intake } from '../../agents/intake.js';
-import { createQueueLimit } from '../../agents/queue-limit.js';
 import type { Config } from '../../config.js';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import { createPublicAddressSetting } from '../../core/accounts/player/proxy-link.js';
@@ -184,9 +184,7 @@ async function openAgents({ store: { runs } }: Core, { agents, webhooks }: Confi
     if (stored[0]?.outcome !== 'stored') throw new Error('the run was not stored');
     return { ...stored[0], answer: answer(stored[0].runId) };
   };
-  return createControl({
-    ...{ webhooks: webhooks.agents, lastActive, queueLimit, intake: { accept }, store: runs, now: Date.now },
-    agents: new Map(Object.entries(agents).map(([name, settings]) => [name, { settings }])),
-    runner: { running: () => 0, cancel: async () => 'elsewhere' },
-  });
+  const byName = new Map(Object.entries(agents).map(([name, settings]) => [name, { settings }]));
+  const runner: Parameters<typeof createControl>[1] = { running: () => 0, cancel: async () => 'elsewhere' };
+  return createControl({ webhooks, byName, lastActive, queueLimit, runs, now: Date.now }, runner, { accept });
 }

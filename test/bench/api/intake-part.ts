@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createQueueLimit } from '../../../src/agents/context.js';
 import { createIntake } from '../../../src/agents/intake.js';
-import { createQueueLimit } from '../../../src/agents/queue-limit.js';
 import { createOrderedIds } from '../../../src/core/ids.js';
 import { openStore } from '../../../src/store/store.js';
+import { hookSettings } from '../../helpers/hooks.js';
 import { sqliteClient } from '../../helpers/sqlite-client.js';
 import { servePart } from './parts.js';
 
@@ -19,17 +20,19 @@ const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const store = await openStore({ dataDir: folder, client: sqliteClient, busyTimeoutMs: 5000 });
 const newId = createOrderedIds(Date.now);
-const intake = createIntake({
-  store: store.runs,
-  node: 'bench',
-  otherNodesAgents: [],
-  adopted: async () => undefined,
-  perAgent: 10_000_000,
-  queueLimit: createQueueLimit({ total: 10_000_000, perAgent: 10_000_000 }),
-  now: Date.now,
-  onStored() {},
-  onDoubt() {},
-});
+const webhooks = hookSettings({ queue: { total: 10_000_000, perAgent: 10_000_000 } });
+const intake = createIntake(
+  {
+    runs: store.runs,
+    node: 'bench',
+    otherNodesAgents: [],
+    webhooks,
+    queueLimit: createQueueLimit(webhooks.queue),
+    now: Date.now,
+  },
+  { adopted: Promise.resolve(), doubt() {} },
+  { enqueue() {} },
+);
 
 servePart<IntakeJob>(async ({ callers, count, message }) => {
   const startedAt = performance.now();

@@ -1,6 +1,6 @@
 // The webhook endpoints: checks the request step by step, stores the run, then answers.
-
-import type { RunKind } from '../core/agents/runs.js';
+import { randomUUID } from 'node:crypto';
+import type { RunKind } from '../../core/agents/runs.js';
 import {
   chooseSession,
   type HandleHook,
@@ -11,63 +11,61 @@ import {
   readIdempotencyKey,
   readJsonObject,
   requestDigest,
-} from '../core/agents/webhooks.js';
-import type { AttemptLimit } from '../core/auth/attempt-limit.js';
-import type { Log } from '../core/log.js';
-import { STORAGE_PROBLEMS, storageProblemOf } from '../core/storage.js';
-import type { WebhookAgentSettings } from './agent-settings.js';
-import { hasQueryToken, JSON_FAULTS, mediaFault, refuse, type TokenCheck } from './hook-checks.js';
-import type { Intake, IntakeResult, WantedRun } from './intake.js';
+} from '../../core/agents/webhooks.js';
+import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
+import { STORAGE_PROBLEMS, storageProblemOf } from '../../core/storage.js';
+import type { AgentContext } from '../context.js';
+import type { Intake, IntakeResult, WantedRun } from '../intake.js';
+import { hasQueryToken, JSON_FAULTS, mediaFault, refuse, type TokenCheck } from './checks.js';
 import { createSignedWebhook } from './signed-webhook.js';
 
 /** Retry-After while the queue is full, the database cannot be used, or the daemon stops, in seconds. */
 const FULL_RETRY_S = 5;
 const DATABASE_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
+const MAX_SOURCES = 10_000;
 
-export function createWebhook(deps: {
-  readonly isEnabled: boolean;
-  /** Whether webhooks.allowFrom permits a source address. */
-  readonly mayCall: (source: string) => boolean;
-  readonly attempts: AttemptLimit;
-  readonly token: TokenCheck;
-  readonly maxBodyBytes: number;
-  /** The agents that webhooks may trigger, with their fixed session keys. */
-  readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
-  /** Returns the current secrets of the agent's sender. */
-  readonly signingSecrets: (agent: string) => readonly string[];
-  /** Time for which runs are kept, in ms. */
-  readonly retentionMs: () => number;
-  readonly now: () => number;
-  readonly intake: Intake;
-  readonly newId: () => string;
-  readonly log: Pick<Log, 'warn' | 'error'>;
-}): HandleHook {
-  const readSigned = createSignedWebhook(deps);
+/** @param signing the current secrets of senders that sign, by agent */
+export function createWebhook(
+  context: AgentContext,
+  token: TokenCheck,
+  signing: ReadonlyMap<string, readonly string[]>,
+  intake: Intake,
+): HandleHook {
+  const { log, webhooks } = context;
+  const { agents, maxBodyBytes } = webhooks;
+  const attempts = createAttemptLimit({
+    maxFailures: webhooks.maxFailuresPerSource,
+    windowMs: webhooks.failureWindowMs,
+    maxSources: MAX_SOURCES,
+    now: context.monotonicNow,
+    penalties: context.penalties,
+  });
+  const readSigned = createSignedWebhook(context, signing, attempts);
   return async (request) => {
     try {
       const refusal = refusalBeforeBody(request);
       if (refusal) return refusal;
       const wanted = await readSigned(request);
       if (wanted === null) return tokenRefusal(request) ?? (await handleWithToken(request));
-      return 'status' in wanted ? wanted : answerOf(await deps.intake.accept(wanted));
+      return 'status' in wanted ? wanted : answerOf(await intake.accept(wanted));
     } catch (err) {
       const problem = storageProblemOf(err);
       if (problem) {
-        deps.log.warn({ err, problem, path: request.path }, 'webhook request refused: database unavailable');
+        log.warn({ err, problem, path: request.path }, 'webhook request refused: database unavailable');
         return refuse(503, STORAGE_PROBLEMS[problem], { 'Retry-After': String(DATABASE_RETRY_S) });
       }
-      deps.log.error({ err, path: request.path }, 'webhook request failed');
+      log.error({ err, path: request.path }, 'webhook request failed');
       return refuse(500, 'internal error; the log of the daemon contains the reason');
     }
   };
 
   /** Checks only the source and the request line, before anything else of the request is read. */
   function refusalBeforeBody(request: HookRequest): HookAnswer | null {
-    if (!deps.isEnabled) return refuse(404, 'webhooks are not enabled');
+    if (!webhooks.enabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
-    if (!deps.mayCall(source)) return refuse(403, 'this address may not call webhooks');
-    const waitMs = deps.attempts.attempt(source);
+    if (!context.mayCall(source)) return refuse(403, 'this address may not call webhooks');
+    const waitMs = attempts.attempt(source);
     if (waitMs !== null) {
       return refuse(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
     }
@@ -79,13 +77,13 @@ export function createWebhook(deps: {
 
   function tokenRefusal(request: HookRequest): HookAnswer | null {
     const { source } = request;
-    if (!deps.token.verify(request.header('authorization'))) {
-      deps.log.warn({ client: source }, 'webhook token refused');
+    if (!token.verify(request.header('authorization'))) {
+      log.warn({ client: source }, 'webhook token refused');
       return refuse(401, 'a valid bearer token is required', {
         'WWW-Authenticate': 'Bearer realm="Pulsegate"',
       });
     }
-    deps.attempts.succeeded(source);
+    attempts.succeeded(source);
     return null;
   }
 
@@ -96,12 +94,12 @@ export function createWebhook(deps: {
     const fault = mediaFault(request);
     if (fault !== null) return refuse(415, fault);
 
-    const bytes = await request.readBody(deps.maxBodyBytes);
-    if (bytes === null) return refuse(413, `the body is longer than ${deps.maxBodyBytes} bytes`);
+    const bytes = await request.readBody(maxBodyBytes);
+    if (bytes === null) return refuse(413, `the body is longer than ${maxBodyBytes} bytes`);
     const read = readJsonObject(bytes);
     if (!read.ok) return refuse(400, JSON_FAULTS[read.reason]);
     const wanted = wantedRun(request, kind, read.object);
-    return 'status' in wanted ? wanted : answerOf(await deps.intake.accept(wanted));
+    return 'status' in wanted ? wanted : answerOf(await intake.accept(wanted));
   }
 
   function wantedRun(
@@ -114,7 +112,7 @@ export function createWebhook(deps: {
     const { agent, message, sessionKey } = read.body;
     const key = readIdempotencyKey(request.header('idempotency-key'), object);
     if (!key.ok) return refuse(400, key.error);
-    const target = Object.hasOwn(deps.agents, agent) ? deps.agents[agent] : undefined;
+    const target = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
     if (!target) return refuse(404, 'no such agent');
 
     const idempotency =
@@ -124,7 +122,7 @@ export function createWebhook(deps: {
       const answer = () => ({ status: 'ok', agent, state: 'active' });
       return { run: { ...common, session: target.sessionKey }, idempotency, answer };
     }
-    const session = chooseSession(target.sessionKey, sessionKey, deps.newId);
+    const session = chooseSession(target.sessionKey, sessionKey, randomUUID);
     if (session === null)
       return refuse(409, 'the agent has a fixed session key, which differs from this one');
     const answer = (runId: string) => ({ status: 'ok', session, queued: true, runId });

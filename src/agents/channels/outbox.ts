@@ -2,9 +2,9 @@
 // Replies of agents and notices use it.
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { DeliveryOutcome } from '../core/agents/runs.js';
-import { type Clock, HOUR_MS } from '../core/clock.js';
-import type { Log } from '../core/log.js';
+import type { DeliveryOutcome } from '../../core/agents/runs.js';
+import { type Clock, HOUR_MS } from '../../core/clock.js';
+import type { Log } from '../../core/log.js';
 
 export interface OutboxOptions<Item> {
   /** The name in the log: 'deliveries'. */

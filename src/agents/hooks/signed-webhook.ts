@@ -1,6 +1,6 @@
 // POST /hooks/agent/<name>: requests of senders that sign them and send no bearer token.
-import { createHash } from 'node:crypto';
-import { type SigningSender, verifySignature } from '../core/agents/signatures.js';
+import { createHash, randomUUID } from 'node:crypto';
+import { type SigningSender, verifySignature } from '../../core/agents/signatures.js';
 import {
   chooseSession,
   field,
@@ -10,14 +10,14 @@ import {
   messageFault,
   readJsonObject,
   SIGNED_PATH,
-} from '../core/agents/webhooks.js';
-import type { AttemptLimit } from '../core/auth/attempt-limit.js';
-import { DAY_MS } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import { compileMessageTemplate, type MessageTemplate } from '../message-template.js';
-import type { WebhookAgentSettings } from './agent-settings.js';
-import { JSON_FAULTS, mediaFault, refuse } from './hook-checks.js';
-import type { WantedRun } from './intake.js';
+} from '../../core/agents/webhooks.js';
+import type { AttemptLimit } from '../../core/auth/attempt-limit.js';
+import { DAY_MS } from '../../core/clock.js';
+import { compileMessageTemplate, type MessageTemplate } from '../../message-template.js';
+import type { WebhookAgentSettings } from '../agent-settings.js';
+import type { AgentContext } from '../context.js';
+import type { WantedRun } from '../intake.js';
+import { JSON_FAULTS, mediaFault, refuse } from './checks.js';
 
 interface Sender extends Omit<SigningSender, 'secrets'> {
   readonly agent: string;
@@ -26,21 +26,18 @@ interface Sender extends Omit<SigningSender, 'secrets'> {
   readonly template: MessageTemplate | null;
 }
 
-/** Reads one delivery. The caller has already counted its attempt. */
-export function createSignedWebhook(deps: {
-  readonly attempts: Pick<AttemptLimit, 'succeeded'>;
-  readonly maxBodyBytes: number;
-  readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
-  /** Returns the current secrets of the agent's sender. */
-  readonly signingSecrets: (agent: string) => readonly string[];
-  /** Time for which runs are kept, in ms. Deliveries of senders that do not sign a time are remembered as long. */
-  readonly retentionMs: () => number;
-  readonly newId: () => string;
-  readonly now: () => number;
-  readonly log: Pick<Log, 'warn'>;
-}) {
+/**
+ * Reads one delivery. The caller has already counted its attempt.
+ * @param signing the current secrets of each agent's sender
+ */
+export function createSignedWebhook(
+  { webhooks, retentionMs, now, log }: AgentContext,
+  signing: ReadonlyMap<string, readonly string[]>,
+  attempts: Pick<AttemptLimit, 'succeeded'>,
+) {
+  const { maxBodyBytes } = webhooks;
   const senders = new Map(
-    Object.entries(deps.agents).flatMap(([agent, settings]) => {
+    Object.entries(webhooks.agents).flatMap(([agent, settings]) => {
       const sender = senderOf(agent, settings);
       return sender ? [[agent, sender] as const] : [];
     }),
@@ -55,12 +52,12 @@ export function createSignedWebhook(deps: {
 
   async function read(sender: Sender, request: HookRequest): Promise<WantedRun | HookAnswer> {
     if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
-    const bytes = await request.readBody(deps.maxBodyBytes);
-    if (bytes === null) return refuse(413, `the body is longer than ${deps.maxBodyBytes} bytes`);
-    const signing = { ...sender, secrets: deps.signingSecrets(sender.agent) };
-    const verified = verifySignature(signing, request.header, bytes, deps.now());
+    const bytes = await request.readBody(maxBodyBytes);
+    if (bytes === null) return refuse(413, `the body is longer than ${maxBodyBytes} bytes`);
+    const signer = { ...sender, secrets: signing.get(sender.agent) ?? [] };
+    const verified = verifySignature(signer, request.header, bytes, now());
     if (!verified.ok && verified.reason === 'unsigned') return unsigned(request, sender.agent);
-    deps.attempts.succeeded(request.source);
+    attempts.succeeded(request.source);
     if (!verified.ok) {
       const off = Math.round(verified.offMs / 1000);
       return refuse(
@@ -78,7 +75,7 @@ export function createSignedWebhook(deps: {
   }
 
   function unsigned({ source }: HookRequest, agent: string): HookAnswer {
-    deps.log.warn({ client: source, agent }, 'webhook signature refused');
+    log.warn({ client: source, agent }, 'webhook signature refused');
     return refuse(401, 'a valid signature is required', {
       'WWW-Authenticate': 'Signature realm="Pulsegate"',
     });
@@ -90,20 +87,21 @@ export function createSignedWebhook(deps: {
     bytes: Uint8Array,
     object: JsonObject,
   ): WantedRun | HookAnswer {
-    const filled = sender.template?.(object, deps.maxBodyBytes);
+    const filled = sender.template?.(object, maxBodyBytes);
     if (filled && !filled.ok) return refuse(400, filled.error);
     const message = filled ? filled.message : Buffer.from(bytes).toString();
     const fault = messageFault(message);
     if (fault !== null) return refuse(400, fault);
     const { agent, scheme, sessionKey } = sender;
-    const session = chooseSession(sessionKey, null, deps.newId);
+    const session = chooseSession(sessionKey, null, randomUUID);
     const digest = sha256(bytes);
     const event = field(object, 'id');
     // The id comes from signed content: a copy of a delivery gets the same id, whatever its unsigned headers contain.
     const id = delivery ?? (scheme === 'stripe' && typeof event === 'string' ? event : digest);
     // The space separates this key from the keys of other callers.
     const key = `delivery ${sha256(`${agent}\n${id}`)}`;
-    const lifetimeMs = scheme === 'github' ? deps.retentionMs() : Math.max(DAY_MS, 2 * sender.toleranceMs);
+    // GitHub signs no time: its deliveries are remembered as long as runs are kept.
+    const lifetimeMs = scheme === 'github' ? retentionMs() : Math.max(DAY_MS, 2 * sender.toleranceMs);
     return {
       run: { kind: 'message', agent, message, session, origin: 'webhook', rerunOf: null },
       idempotency: { key, digest, lifetimeMs },

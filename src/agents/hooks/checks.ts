@@ -1,6 +1,6 @@
 // What every webhook endpoint checks before the body: the bearer token and the content type; and the form of its refusals.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { HookAnswer, HookRequest } from '../core/agents/webhooks.js';
+import type { HookAnswer, HookRequest } from '../../core/agents/webhooks.js';
 
 /** Checks whether the Authorization headers of a request contain one of the secrets. */
 export type TokenCheck = ReturnType<typeof createTokenCheck>;

@@ -1,11 +1,26 @@
-// The `file` channel: appends one JSON line per reply to a file. It creates a missing file, but not a missing folder.
+// The channels of this machine: a file, and the daemon's log.
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import type { Channel } from '../../core/agents/runs.js';
+import type { Log } from '../../core/log.js';
 import type { InTurn } from '../../core/turns.js';
 
 const LINE_FEED = 0x0a;
 
-/** All file channels share `inTurn`, because two agents may write to one file. */
+/** Writes the reply as one line to the daemon's log. */
+export function createLogChannel(log: Pick<Log, 'info'>): Channel {
+  return {
+    type: 'log',
+    async deliver(reply) {
+      log.info({ delivery: reply }, 'agent reply');
+      return { ok: true, detail: 'logged' };
+    },
+  };
+}
+
+/**
+ * Appends one JSON line per reply to a file. Creates a missing file, but not a missing folder.
+ * @param inTurn shared by all file channels, because two agents may write to one file
+ */
 export function createFileChannel(path: string, inTurn: InTurn): Channel {
   return {
     type: 'file',

@@ -1,10 +1,31 @@
 // Sends notices by the channels: e-mail, Telegram, WeCom and webhooks.
+import type { DeliveryOutcome } from '../../core/agents/runs.js';
+import type { Clock } from '../../core/clock.js';
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { oneLine } from '../../core/text.js';
-import { createSignedPost } from '../channels/http.js';
 import { callHttp, excerpt, retryAfterMs } from '../http-call.js';
-import type { SenderDeps, SendNotice } from './send-notice.js';
+import { createSignedPost } from './http.js';
+
+/** A notice in the form that a channel sends. */
+export interface NoticeMessage {
+  /** The same at every attempt. */
+  readonly id: string;
+  readonly subject: string;
+  readonly text: string;
+  /** E-mail address or chat id; '' for a channel with only one receiver. */
+  readonly to: string;
+  /** The body of a webhook. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type SendNotice = (message: NoticeMessage, signal: AbortSignal) => Promise<DeliveryOutcome>;
+
+interface SenderDeps {
+  /** Maximum duration of an attempt, in ms. */
+  readonly timeoutMs: number;
+  readonly now: Clock;
+}
 
 /** Returns null when the channel is not set up. */
 export function createNoticeSender(

@@ -1,42 +1,28 @@
 // Delivers replies from the outbox of runs to the channels of their agents, and stores every attempt.
-import type { DeliveryStore } from '../core/agents/run-store.js';
-import { type Channel, type DeliveryOutcome, deliveredReply, type Run } from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import { createOutbox, nextTryAt, type Outbox, type RetrySchedule } from './outbox.js';
+import { type DeliveryOutcome, deliveredReply, type Run } from '../../core/agents/runs.js';
+import { createOrderedIds } from '../../core/ids.js';
+import type { DeliverySchedule } from '../agent-list.js';
+import type { AgentContext } from '../context.js';
+import { createOutbox, nextTryAt, type Outbox } from './outbox.js';
 
-/** A channel with its retry schedule. */
-export interface DeliverySchedule extends RetrySchedule {
-  readonly channel: Channel;
-}
+const MAX_CONCURRENT_DELIVERIES = 8;
 
-export function createDeliverer(deps: {
-  readonly store: DeliveryStore;
-  readonly node: string;
-  /** By agent name. */
-  readonly schedules: ReadonlyMap<string, DeliverySchedule>;
-  readonly concurrency: number;
-  readonly now: Clock;
-  /** In [0, 1), as Math.random. */
-  readonly random: () => number;
-  readonly newId: () => string;
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-}): Outbox {
-  const { store, node, now, log } = deps;
+export function createDeliverer({ deliveries: store, node, byName, now, log }: AgentContext): Outbox {
+  const newId = createOrderedIds(now);
 
   async function attempt(run: Run, signal: AbortSignal): Promise<void> {
     const startedAt = now();
-    const schedule = deps.schedules.get(run.agent);
+    const schedule = byName.get(run.agent)?.schedule;
     // The configuration no longer contains the agent or its channel.
     if (!schedule) return store.dismiss(run.id);
     const outcome = await deliver(run, schedule, signal);
     // The shutdown interrupted this attempt: it does not count, and the delivery is due again at the next start.
     if (!outcome.ok && signal.aborted) return;
     const tries = run.deliveryTries + 1;
-    const nextAt = nextTryAt(outcome, tries, schedule, now(), deps.random);
+    const nextAt = nextTryAt(outcome, tries, schedule, now(), Math.random);
     await store.record(
       {
-        id: deps.newId(),
+        id: newId(),
         runId: run.id,
         attempt: tries,
         channel: schedule.channel.type,
@@ -73,7 +59,7 @@ export function createDeliverer(deps: {
     nextDueAt: () => store.nextDueAt(node),
     keyOf: ({ id }) => id,
     attempt,
-    concurrency: deps.concurrency,
+    concurrency: MAX_CONCURRENT_DELIVERIES,
     now,
     log,
   });

@@ -1,0 +1,85 @@
+// What the parts of the gateway share: what the daemon gives it, its agents, and the numbers that lists show.
+import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
+import type { PenaltiesOfKind } from '../core/auth/penalties.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { BuiltAgent } from './agent-list.js';
+import type { AgentSettings, HookSettings } from './agent-settings.js';
+
+export interface AgentGatewayDeps {
+  readonly webhooks: HookSettings;
+  readonly agents: Readonly<Record<string, AgentSettings>>;
+  /** Base folder for relative paths of `file` channels. */
+  readonly dataDir: string;
+  readonly runs: RunStore;
+  readonly deliveries: DeliveryStore;
+  readonly sessions: AgentSessionStore;
+  /** Whether a source address may call /hooks (`webhooks.allowFrom`). */
+  readonly mayCall: (source: string) => boolean;
+  /** Time for which finished runs are kept, in ms. An operator may change it meanwhile. */
+  readonly retentionMs: () => number;
+  /** The node name of this daemon. */
+  readonly nodeName: string;
+  /** Other daemons take over this daemon's runs after this time without a renewal, in ms. */
+  readonly leaseMs: number;
+  /** Whether other daemons use the same database. */
+  readonly isShared: boolean;
+  /** Penalties of webhook callers, shared with the other nodes. */
+  readonly penalties: PenaltiesOfKind;
+  readonly now: Clock;
+  readonly monotonicNow: Clock;
+  readonly log: Log;
+}
+
+export interface AgentContext extends AgentGatewayDeps {
+  /** GUID of this daemon, the owner of its runs in the database. */
+  readonly node: string;
+  readonly byName: ReadonlyMap<string, BuiltAgent>;
+  /** Agents whose runs only other nodes execute. This daemon stores such runs without a node. */
+  readonly otherNodesAgents: readonly string[];
+  readonly queueLimit: QueueLimit;
+  /** When each agent last got a run or ended one, in ms. */
+  readonly lastActive: Map<string, number>;
+}
+
+/** What the runner and the intake ask of the keeper, which is created after them. */
+export interface RunKeeper {
+  /** Resolves when the runs that waited at the start have their places in the queue. */
+  readonly adopted: Promise<void>;
+  /** Whether no other daemon may have adopted this daemon's runs. */
+  isHeld(): boolean;
+  /** Call this when a write of a run failed: the write may have taken effect, so this daemon may own runs without knowing them. */
+  doubt(): void;
+}
+
+export type QueueLimit = ReturnType<typeof createQueueLimit>;
+
+/** Limits the number of queued runs, per agent and in total. */
+export function createQueueLimit(max: HookSettings['queue']) {
+  const byAgent = new Map<string, number>();
+  let total = 0;
+  const of = (agent: string): number => byAgent.get(agent) ?? 0;
+  /** Reserves a place regardless of the limits, for a run that is already stored. */
+  const acquire = (agent: string): void => {
+    total++;
+    byAgent.set(agent, of(agent) + 1);
+  };
+  return {
+    of,
+    /** Reserves a place; returns false when the queue is full, in total or for the agent. */
+    tryAcquire(agent: string): boolean {
+      if (total >= max.total || of(agent) >= max.perAgent) return false;
+      acquire(agent);
+      return true;
+    },
+    acquire,
+    release(agent: string): void {
+      total--;
+      const remaining = of(agent) - 1;
+      if (remaining > 0) byAgent.set(agent, remaining);
+      else byAgent.delete(agent);
+    },
+    /** Number of free places in total. */
+    left: (): number => Math.max(0, max.total - total),
+  };
+}
