@@ -12,7 +12,7 @@ if ((workerData as ThreadStart).start.index === 0) {
     if (message.kind === 'listen') return;
     if (message.kind === 'adopt') {
       held.push(message);
-      return this.log.info({}, 'held');
+      return this.host.log.info({}, 'held');
     }
     receive.call(this, message);
     if (message.kind === 'games') for (const each of held.splice(0)) receive.call(this, each);

@@ -9,6 +9,7 @@ import { workerOf } from '../../src/proxy/memory/hash.js';
 import { Places, placesOf, reservedPlaces, sourceName } from '../../src/proxy/memory/places.js';
 import { allocateGauges, viewGauges } from '../../src/proxy/memory/shared.js';
 import { allocateSourceTable, SourceTable, sourceKey } from '../../src/proxy/memory/source-table.js';
+import type { WorkerMessage } from '../../src/proxy/messages.js';
 import type { AccountSession } from '../../src/proxy/worker/account.js';
 import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';
 import { createRandom } from '../fuzz/random.js';
@@ -155,24 +156,19 @@ function setUpWorker(limits: { readonly perSource?: number } = {}) {
     geo: NO_GEO,
     onMost(most) {
       mosts.push(most);
-      places.setMost(most);
+      gauges.setSign(0, 'mostPlaces', most);
     },
   });
   const table = new SourceTable(allocateSourceTable(64), 1);
-  const places = new Places({
+  const settings = {
+    ...SETTINGS,
     maxConnections: 3,
     maxHandshakes: 1,
-    maxConnectionsPerAccount: null,
     maxConnectionsPerSource: limits.perSource ?? null,
-    egressClasses: {},
-    index: 0,
-    workers: 2,
-    gauges,
-    accounts,
-    sources: table,
-    sendToPeer: (worker, { kind }) => void sent.push(`${kind} ${worker}`),
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-  });
+  };
+  const sendToPeer = (worker: number, { kind }: WorkerMessage) => void sent.push(`${kind} ${worker}`);
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const places = new Places({ settings, index: 0, workers: 2, gauges, sendToPeer, log }, accounts, table);
   const ended: string[] = [];
   function open(username: string, command: SessionCommand, idleMs: number) {
     if (accounts.byUsername(username) === undefined) accounts.put(accountRecord(username), 0);

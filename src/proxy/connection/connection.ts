@@ -15,6 +15,7 @@ import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { HandedLogin, HandedRequest } from '../handover/state.js';
 import type { Stream, StreamListener } from '../io/io.js';
+import type { PassedConnection } from '../messages.js';
 import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';
 import type { ClientRequest } from '../protocols/client-request.js';
 import { protocolOf } from '../protocols/first-byte.js';
@@ -23,11 +24,11 @@ import { parseProxyHeader, UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { METHODS_REFUSED, Reply, type ReplyCode } from '../protocols/socks5.js';
 import { associate } from '../udp/associate.js';
 import type { WorkerAccount } from '../worker/account.js';
+import type { WorkerHost } from '../worker/host.js';
 import type { Permit, PermitRequest } from '../worker/permits.js';
 import { startBind } from './bind-command.js';
 import { startConnect } from './connect-command.js';
-import type { Arrival, ClientConnection, Resumed } from './connections.js';
-import type { ConnectionHost } from './host.js';
+import type { Arrival } from './connections.js';
 import { type AuthorizedRequest, type HandedListener, RunningCommand } from './running-command.js';
 
 /** How long a refused client may take to close its side, in ms. */
@@ -39,8 +40,8 @@ type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
 type Authorized = Omit<AuthorizedRequest, 'request'>;
 
-export class Connection implements StreamListener, ClientConnection {
-  readonly host: ConnectionHost;
+export class Connection implements StreamListener {
+  readonly host: WorkerHost;
   readonly stream: Stream;
   readonly arrival: Arrival;
   client: Endpoint;
@@ -75,11 +76,12 @@ export class Connection implements StreamListener, ClientConnection {
   #admission: Timer | null = null;
   #command: RunningCommand | null = null;
 
-  constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
+  constructor(host: WorkerHost, stream: Stream, arrival: Arrival) {
     this.host = host;
     this.stream = stream;
     this.arrival = arrival;
     this.client = arrival.isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
+    host.connections.add(this);
   }
 
   // ── Arrival ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,17 +94,28 @@ export class Connection implements StreamListener, ClientConnection {
     this.#beginHandshake(isFromProxy || this.arrival.isUnix ? null : sourceOf(this.client.address));
   }
 
-  /** A connection that another worker accepted and read up to the login. */
-  resume({ client, isProxied, bytes }: Resumed): void {
-    this.client = client;
-    this.isProxied = isProxied;
-    this.#isGreeted = true;
-    this.#beginHandshake(this.#source());
-    if (this.#stage === 'handshake') this.#take(bytes);
+  /** Continues with the login on a connection that another worker has accepted and counted. */
+  static adopt(
+    host: WorkerHost,
+    { fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection,
+  ): void {
+    const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
+    const connection = new Connection(host, host.io.adopt(fd), arrival);
+    connection.client = client;
+    connection.isProxied = isProxied;
+    connection.#isGreeted = true;
+    connection.#beginHandshake(connection.#source());
+    if (connection.#stage === 'handshake') connection.#take(Buffer.from(bytes));
   }
 
   /** Continues what another process has handed over: its bytes are read again, and what has been answered is not sent again. */
-  continue(handed: HandedRequest): void {
+  static continue(host: WorkerHost, handed: HandedRequest): void {
+    host.connections.count(1);
+    const [fd = -1] = handed.descriptors;
+    new Connection(host, host.io.adopt(fd), handed.arrival).#continue(handed);
+  }
+
+  #continue(handed: HandedRequest): void {
     const [, fd] = handed.descriptors;
     this.#login = handed.login;
     if (handed.bind !== null && fd !== undefined) this.#listener = { fd, ...handed.bind };
@@ -175,6 +188,7 @@ export class Connection implements StreamListener, ClientConnection {
     return address === UNIX_CLIENT ? null : sourceOf(address);
   }
 
+  /** For another worker. The socket stays open. */
   handOver(): Buffer {
     const sent = this.#sent ?? Buffer.alloc(0);
     this.#stage = 'closed';
@@ -479,7 +493,7 @@ export class Connection implements StreamListener, ClientConnection {
   }
 }
 
-function closeListener(io: ConnectionHost['io'], fd: number): void {
+function closeListener(io: WorkerHost['io'], fd: number): void {
   const onConnection = (stream: Stream): void => stream.close();
   io.listen({ address: '', port: 0, fd, onConnection }, (result) => result.ok && result.close());
 }

@@ -9,8 +9,8 @@ import { parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
 import { askUpstreams } from '../upstreams/ask.js';
 import { leavingBy } from '../upstreams/exits.js';
+import type { WorkerHost } from '../worker/host.js';
 import { dial } from './dial.js';
-import type { ConnectionHost } from './host.js';
 import { permittedAddresses, refusalFields } from './target.js';
 
 /** In place of an account, for addresses and limits of lookups. */
@@ -24,7 +24,7 @@ export function tryExit(
     egressOf,
     resolve,
     settings,
-  }: Pick<ConnectionHost, 'io' | 'exits' | 'egressOf' | 'resolve' | 'settings'>,
+  }: Pick<WorkerHost, 'io' | 'exits' | 'egressOf' | 'resolve' | 'settings'>,
   { exit: name, host, port, request }: ExitTrialRequest,
   done: (trial: ExitTrial) => void,
 ): void {

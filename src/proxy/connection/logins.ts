@@ -12,14 +12,13 @@ import { hashPassword } from '../../core/accounts/access/password.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Endpoint } from '../../core/ip.js';
-import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
 import { PLUS } from '../memory/hash.js';
 import type { AccountRecord } from '../plane-settings.js';
 import { type ProxySources, UNIX_CLIENT } from '../protocols/proxy-header.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerAccounts } from '../worker/accounts.js';
-import type { Events } from '../worker/events.js';
+import type { WorkerBase } from '../worker/base.js';
 import type { AuthorizedClients } from './authorized-clients.js';
 import type { LoginGuard } from './login-guard.js';
 
@@ -27,13 +26,9 @@ export interface LoginsOptions extends AccessRules {
   readonly accounts: WorkerAccounts;
   readonly authorized: AuthorizedClients;
   readonly isTrustedProxy: ProxySources;
-  /** Reads pending messages of the control plane, so that a login uses every change that was acknowledged before it. */
-  readonly readMessages: () => void;
   readonly guard: LoginGuard;
   /** Whether a client of the account may choose the exit by a suffix of the user name; null: no client may choose one. */
   readonly mayChooseExit: ((exit: string, account: AccountRecord) => boolean) | null;
-  readonly events: Pick<Events, 'login' | 'push'>;
-  readonly log: Log;
 }
 
 export interface LoggedIn {
@@ -45,13 +40,15 @@ export interface LoggedIn {
 }
 
 export class Logins {
+  readonly #base: Pick<WorkerBase, 'events' | 'log' | 'readMessages'>;
   readonly #options: LoginsOptions;
   readonly #check: ReturnType<typeof createLogin<WorkerAccount['record']>>;
   #refusedUnchecked = 0;
   #withoutCredentials = 0;
 
-  constructor(options: LoginsOptions) {
+  constructor(base: Pick<WorkerBase, 'events' | 'log' | 'readMessages'>, options: LoginsOptions) {
     const { accounts } = options;
+    this.#base = base;
     this.#options = options;
     this.#check = createLogin({
       directory: { byUsername: (name) => accounts.byUsername(name)?.record },
@@ -64,8 +61,9 @@ export class Logins {
    * Null: refused. A blocked login is checked like any other, so that it takes as long, and is always refused.
    */
   logIn({ address }: Endpoint, given: Uint8Array, password: Uint8Array): LoggedIn | null {
-    const { accounts, guard, mayChooseExit, events, readMessages } = this.#options;
-    readMessages();
+    const { accounts, guard, mayChooseExit } = this.#options;
+    // A login uses every change that was acknowledged before it.
+    this.#base.readMessages();
     const isWhole =
       mayChooseExit === null || accounts.byUsername(Buffer.from(given).toString()) !== undefined;
     const plus = isWhole ? -1 : given.lastIndexOf(PLUS);
@@ -85,7 +83,7 @@ export class Logins {
       if (account === undefined) return null;
       if (exit !== null && !mayChooseExit?.(exit, account.record))
         return this.#failed(address, 'exit-not-allowed', shown(printable(result.account.username)), username);
-      events.login('success', result.account.username, result.account.id, address);
+      this.#base.events.login('success', result.account.username, result.account.id, address);
       if (result.needsRehash) this.#rehash(account, password);
       return { account, exit, linkHash: result.linkHash };
     }
@@ -95,8 +93,8 @@ export class Logins {
 
   /** The user name of the account with this authorized address; null: there is none. */
   authorizedName(client: Endpoint): Uint8Array | null {
-    const { authorized, isTrustedProxy, readMessages } = this.#options;
-    readMessages();
+    const { authorized, isTrustedProxy } = this.#options;
+    this.#base.readMessages();
     // A load balancer that does not name its client is never authorized by its own address.
     if (isTrustedProxy(client)) return null;
     const account = authorized.find(client.address);
@@ -105,7 +103,7 @@ export class Logins {
 
   /** Logs in without a password, from an authorized address. Null: refused. */
   logInByAddress({ address }: Endpoint, username: Uint8Array): WorkerAccount | null {
-    const { accounts, guard, events } = this.#options;
+    const { accounts, guard } = this.#options;
     const name = Buffer.from(username).toString();
     const shown = printable(name);
     const verdict = guard.attemptByAddress(address);
@@ -114,7 +112,7 @@ export class Logins {
     if (account === undefined) return this.#failed(address, 'unknown-user', shown, username);
     const refusal = this.#refusalOf(account, address);
     if (refusal !== null) return this.#failed(address, refusal, shown, username);
-    events.login('success', name, account.record.id, address);
+    this.#base.events.login('success', name, account.record.id, address);
     return account;
   }
 
@@ -123,7 +121,8 @@ export class Logins {
    * @param isAsked the refusal requests credentials, as in HTTP: a client that sends none is reported only after many requests
    */
   withoutCredentials({ address }: Endpoint, isAsked: boolean): void {
-    const { guard, events, log } = this.#options;
+    const { events, log } = this.#base;
+    const { guard } = this.#options;
     const verdict = address === UNIX_CLIENT ? 'counted' : guard.withoutCredentials(address);
     if (verdict === 'counted' && isAsked) return;
     const reason = 'no-credentials';
@@ -153,14 +152,14 @@ export class Logins {
 
   /** Reports that a limit of the account has refused a session. */
   reportLimit({ record }: WorkerAccount, { address }: Endpoint, reason: LimitRefusal): void {
-    const { events, log } = this.#options;
+    const { events, log } = this.#base;
     events.login(reason, record.username, record.id, address);
     log.info({ account: record.username, client: address, reason }, 'session refused');
   }
 
   /** Logs how many logins were refused since the last call without their own line. Call it about once a second. */
   tick(): void {
-    const { log } = this.#options;
+    const { log } = this.#base;
     if (this.#refusedUnchecked > 0)
       log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
     if (this.#withoutCredentials > 0)
@@ -170,7 +169,7 @@ export class Logins {
   }
 
   #publish(penalties: readonly Penalty[]): void {
-    for (const penalty of penalties) this.#options.events.push({ kind: 'penalty', penalty });
+    for (const penalty of penalties) this.#base.events.push({ kind: 'penalty', penalty });
   }
 
   /** Refuses a login of a blocked source. Only the first gets its own log line, because the others could fill the disk. */
@@ -183,22 +182,21 @@ export class Logins {
 
   #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
     // fail2ban matches `login failed`: the field that the client controls (`user`) must be the last.
-    if (isAccountRefusal(reason)) this.#options.log.info({ client, reason, user: shown }, 'login refused');
-    else this.#options.log.warn({ client, reason, user: shown }, 'login failed');
+    if (isAccountRefusal(reason)) this.#base.log.info({ client, reason, user: shown }, 'login refused');
+    else this.#base.log.warn({ client, reason, user: shown }, 'login failed');
     this.#reportFailure(client, reason, shown, username);
     return null;
   }
 
   #reportFailure(client: string, reason: LoginFailure, shown: string, username: Uint8Array): void {
-    const { accounts, events } = this.#options;
-    const account = accounts.byUsername(Buffer.from(username).toString());
-    events.login(reason, shown, account?.record.id ?? null, client);
+    const account = this.#options.accounts.byUsername(Buffer.from(username).toString());
+    this.#base.events.login(reason, shown, account?.record.id ?? null, client);
   }
 
   #rehash(account: WorkerAccount, password: Uint8Array): void {
     const { id, passwordHash: before } = account.record;
     const salted = hashPassword(password);
     this.#options.accounts.rehashed(account, salted);
-    this.#options.events.push({ kind: 'rehashed', accountId: id, before, salted });
+    this.#base.events.push({ kind: 'rehashed', accountId: id, before, salted });
   }
 }

@@ -3,21 +3,16 @@
 import type { Endpoint } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { HandedRelay } from '../handover/state.js';
-import type { Io, Relay, RelayEnd, RelayListener, Stream } from '../io/io.js';
+import type { Relay, RelayEnd, RelayListener, Stream } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
-import type { OwnPorts } from '../memory/own-ports.js';
-import type { ProxySettings } from '../plane-settings.js';
+import type { WorkerHost } from '../worker/host.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import type { Connections } from './connections.js';
 
-/** What it uses of its worker. */
-export interface RelayedHost {
-  readonly io: Io;
-  readonly settings: Pick<ProxySettings, 'idleTimeoutMs' | 'halfCloseTimeoutMs'>;
-  readonly ownPorts: OwnPorts;
-  /** Its connection no longer counts when it has ended. */
+/** Its connection no longer counts when it has ended. */
+type Host = Pick<WorkerHost, 'io' | 'settings' | 'ownPorts'> & {
   readonly connections: Pick<Connections, 'release'>;
-}
+};
 
 export interface RelayedOptions {
   readonly session: WorkerSession;
@@ -32,7 +27,7 @@ export interface RelayedOptions {
 const NOT_CHECKED = -1;
 
 export class Relayed implements SessionTransfer, RelayListener {
-  readonly #host: RelayedHost;
+  readonly #host: Host;
   readonly #session: WorkerSession;
   readonly #destination: Stream;
   readonly #relay: Relay;
@@ -43,7 +38,7 @@ export class Relayed implements SessionTransfer, RelayListener {
   #bytesSeen = NOT_CHECKED;
 
   /** @param start creates the relay, which calls nothing before `start` has returned */
-  constructor(host: RelayedHost, options: RelayedOptions, start: (listener: RelayListener) => Relay) {
+  constructor(host: Host, options: RelayedOptions, start: (listener: RelayListener) => Relay) {
     const { session, destination, outboundPort } = options;
     this.#host = host;
     this.#session = session;

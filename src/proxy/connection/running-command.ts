@@ -12,11 +12,10 @@ import type { ForwardedRequest } from '../protocols/http/forward.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { ExitUse } from '../upstreams/exits.js';
 import type { WorkerAccount } from '../worker/account.js';
+import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import type { PayloadInspector } from '../worker/session-games.js';
-import type { ClientConnection } from './connections.js';
-import type { ConnectionHost } from './host.js';
 import { HttpExchange } from './http-exchange.js';
 import { Relayed } from './relayed.js';
 import { type Refusal, refusalFields } from './target.js';
@@ -47,14 +46,32 @@ export interface AuthorizedRequest {
   readonly permit: Permit | null;
 }
 
+/** Its connection, which imports it; connection.ts. */
+export interface CommandConnection {
+  readonly stream: Stream;
+  readonly client: Endpoint;
+  readonly isByAddress: boolean;
+  readonly linkHash: string | null;
+  /** Sends `frame` and closes. */
+  refuse(frame: Uint8Array): void;
+  /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
+  awaitRequest(rest: Buffer): void;
+  /** A relay replaces the connection. */
+  relayed(): void;
+  /** Closes immediately, in every stage. */
+  close(): void;
+  /** The stream is closed. */
+  closed(): void;
+}
+
 export class RunningCommand implements SessionTransfer {
-  readonly host: ConnectionHost;
+  readonly host: WorkerHost;
   /** Of the client. */
   readonly stream: Stream;
   readonly client: Endpoint;
   /** The request of HTTP that the session is for; null: its bytes are relayed. */
   readonly forward: ForwardedRequest | null;
-  readonly #connection: ClientConnection;
+  readonly #connection: CommandConnection;
   readonly #protocol: ClientProtocol;
   #session: WorkerSession | null = null;
   /** Set when a stream of BitTorrent is denied. */
@@ -70,8 +87,8 @@ export class RunningCommand implements SessionTransfer {
   captureBind: (() => HandedListener) | null = null;
 
   constructor(
-    host: ConnectionHost,
-    connection: ClientConnection,
+    host: WorkerHost,
+    connection: CommandConnection,
     protocol: ClientProtocol,
     forward: ForwardedRequest | null,
     early: Buffer | null,
@@ -291,7 +308,7 @@ export class RunningCommand implements SessionTransfer {
 
 /** Logs why a destination could not be reached. */
 function logRefusal(
-  { log }: Pick<ConnectionHost, 'log'>,
+  { log }: Pick<WorkerHost, 'log'>,
   { account, client, destination, exit }: RefusedRequest,
   refusal: Refusal,
 ): void {
@@ -309,7 +326,7 @@ function logRefusal(
 
 /** What inspects the first client bytes of a relayed session, and ends it when they are a stream of BitTorrent that `denial` denies. */
 export function inspectorOf(
-  host: Pick<ConnectionHost, 'log' | 'guards' | 'io'>,
+  host: Pick<WorkerHost, 'log' | 'guards' | 'io'>,
   session: WorkerSession,
   denial: EgressDenial | null,
   inspect: PayloadInspector | null,

@@ -1,29 +1,28 @@
 // A worker takes over the connections that another process has handed over. The control plane already knows their sessions.
-import type { ConnectionHost } from '../connection/host.js';
+
+import { Connection } from '../connection/connection.js';
 import { Relayed } from '../connection/relayed.js';
 import { inspectorOf } from '../connection/running-command.js';
 import type { Io, Stream } from '../io/io.js';
 import { Association } from '../udp/association.js';
 import type { WorkerAccount } from '../worker/account.js';
+import type { WorkerHost } from '../worker/host.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
-import type { WorkerSessions } from '../worker/sessions.js';
 import type { HandedAssociation, HandedConnection, HandedRelay, HandedSession } from './state.js';
-
-type Host = ConnectionHost & { readonly sessions: Pick<WorkerSessions, 'open' | 'continue'> };
 
 /** Until the session has its own. */
 const NO_TRANSFER: SessionTransfer = { end() {}, tick() {}, idleMs: () => 0, setRates() {} };
 
 /** `descriptors` are those of this process. The sessions come in the order of their slots. */
-export function takeOver(host: Host, connections: readonly HandedConnection[]): void {
+export function takeOver(host: WorkerHost, connections: readonly HandedConnection[]): void {
   for (const handed of connections) {
-    if (handed.kind === 'request') host.connections.continue(handed);
+    if (handed.kind === 'request') Connection.continue(host, handed);
     else if (handed.kind !== 'lost') continueSession(host, handed);
   }
 }
 
 function continueSession(
-  host: Host,
+  host: WorkerHost,
   handed: HandedRelay<HandedSession> | HandedAssociation<HandedSession>,
 ): void {
   const account = host.accounts.byId(handed.session.accountId);
@@ -39,7 +38,7 @@ function continueSession(
   if (account.record.needsPermit) session.holdPermit();
 }
 
-function continueRelay(host: Host, session: WorkerSession, handed: HandedRelay<HandedSession>): void {
+function continueRelay(host: WorkerHost, session: WorkerSession, handed: HandedRelay<HandedSession>): void {
   const [clientFd = -1, destinationFd = -1] = handed.descriptors;
   const { pair, outboundPort, idleMs } = handed;
   host.connections.count(1);
@@ -71,7 +70,7 @@ function isClosed(io: Io, stream: Stream): boolean {
 }
 
 function continueAssociation(
-  host: Host,
+  host: WorkerHost,
   session: WorkerSession,
   account: WorkerAccount,
   handed: HandedAssociation<HandedSession>,
@@ -84,7 +83,7 @@ function continueAssociation(
   const { clientAddress, declaredAddress } = handed;
   // An association counts as two connections.
   host.connections.count(2);
-  const onOver = (): void => host.connections.count(-2);
+  const onOver = (): void => void host.connections.count(-2);
   // Without its class, the configuration denies everything.
   if (egress === null) {
     stream.close();

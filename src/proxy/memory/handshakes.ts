@@ -1,7 +1,6 @@
 // Limits connections without a complete request, and refused ones, in total and per source, over all workers. At the limit
 // the oldest is closed. A real client needs only a few milliseconds, so it is rarely the oldest; idle sockets are.
-import type { WorkerMessage } from '../messages.js';
-import type { Gauges } from './shared.js';
+import type { WorkerBase } from '../worker/base.js';
 import { type SourceTable, sourceKey } from './source-table.js';
 
 /** A connection in its handshake. */
@@ -9,20 +8,11 @@ export interface Waiting {
   close(): void;
 }
 
-export interface HandshakesOptions {
-  readonly maxHandshakes: number;
-  readonly maxHandshakesPerSource: number;
-  /** Index of this worker, below `workers`. */
-  readonly index: number;
-  readonly workers: number;
-  /** Counts handshakes over all workers. */
-  readonly gauges: Pick<Gauges, 'add' | 'get' | 'getOf'>;
-  readonly sources: SourceTable;
-  readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
-}
+type Base = Pick<WorkerBase, 'settings' | 'index' | 'workers' | 'gauges' | 'sendToPeer'>;
 
 export class Handshakes {
-  readonly #options: HandshakesOptions;
+  readonly #base: Base;
+  readonly #sources: SourceTable;
   /** Handshakes of this worker with their sources (null: none), oldest first. */
   readonly #waiting = new Map<Waiting, string | null>();
   readonly #ofSource = new Map<string, Set<Waiting>>();
@@ -31,8 +21,9 @@ export class Handshakes {
   #evicted = 0;
   #isClosed = false;
 
-  constructor(options: HandshakesOptions) {
-    this.#options = options;
+  constructor(base: Base, sources: SourceTable) {
+    this.#base = base;
+    this.#sources = sources;
   }
 
   /**
@@ -42,7 +33,7 @@ export class Handshakes {
   add(connection: Waiting, source: string | null): boolean {
     if (this.#waiting.has(connection)) return true;
     if (this.#isClosed) return false;
-    if (this.#count(1) > this.#options.maxHandshakes && !this.#makeRoom(null)) {
+    if (this.#count(1) > this.#base.settings.maxHandshakes && !this.#makeRoom(null)) {
       this.#count(-1);
       return false;
     }
@@ -60,13 +51,16 @@ export class Handshakes {
   /** Closes a handshake so that another connection finds a place. False: there is none here, and another worker was asked. */
   makePlace(): boolean {
     if (this.evictOldest(null)) return true;
-    if (this.#options.gauges.get('handshakes') > 0) this.#evictElsewhere(null, false);
+    if (this.#base.gauges.get('handshakes') > 0) this.#evictElsewhere(null, false);
     return false;
   }
 
   /** Sets the source of a connection. False when the limit of the source is reached: close the connection. */
   setSource(connection: Waiting, source: string): boolean {
-    if (this.#countSource(source, 1) > this.#options.maxHandshakesPerSource && !this.#makeRoom(source)) {
+    if (
+      this.#countSource(source, 1) > this.#base.settings.maxHandshakesPerSource &&
+      !this.#makeRoom(source)
+    ) {
       this.#countSource(source, -1);
       this.delete(connection);
       return false;
@@ -105,7 +99,7 @@ export class Handshakes {
   /** Closes the oldest handshake for another worker, or passes the request to the next worker, at most `hops` times. */
   evictForPeer(source: string | null, hops: number): void {
     if (this.evictOldest(source) || hops === 0) return;
-    const { index, workers, sendToPeer } = this.#options;
+    const { index, workers, sendToPeer } = this.#base;
     sendToPeer((index + 1) % workers, { kind: 'evict-handshake', source, hops: hops - 1 });
   }
 
@@ -132,7 +126,7 @@ export class Handshakes {
    * @param hasOwn this worker has a handshake of the source
    */
   #evictElsewhere(source: string | null, hasOwn: boolean): boolean {
-    const { index, workers, gauges, sendToPeer } = this.#options;
+    const { index, workers, gauges, sendToPeer } = this.#base;
     if (workers === 1) return false;
     let most = index;
     for (let worker = 0; worker < workers; worker += 1) {
@@ -151,13 +145,13 @@ export class Handshakes {
 
   /** Adds to the number of handshakes of all workers; returns the new number. */
   #count(by: number): number {
-    return this.#options.gauges.add(this.#options.index, 'handshakes', by);
+    return this.#base.gauges.add(this.#base.index, 'handshakes', by);
   }
 
   #countSource(source: string, by: number): number {
     const key = sourceKey(source);
     if (key === null) return 0;
-    return this.#options.sources.update(key, (row) => {
+    return this.#sources.update(key, (row) => {
       row.count = Math.max(0, row.count + by);
       return row.count;
     });

@@ -1,14 +1,10 @@
 // The places of sessions over all workers: `maxConnections` without a reserve for handshakes. When all are taken, a session of an account with
 // fewer takes the place of that session which was idle longest of the account that has most.
-import type { ClassGuard } from '../../core/accounts/usage/guard.js';
-import type { Log } from '../../core/log.js';
 import type { SessionCommand } from '../../core/sessions/session.js';
-import type { WorkerMessage } from '../messages.js';
-import type { ProxySettings } from '../plane-settings.js';
 import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { WorkerAccount } from '../worker/account.js';
+import type { WorkerBase } from '../worker/base.js';
 import type { SessionRequest } from '../worker/session.js';
-import type { Gauges } from './shared.js';
 import type { SourceTable } from './source-table.js';
 import { sourceKey } from './source-table.js';
 
@@ -27,27 +23,14 @@ export function replyForRefusal(refusal: PlaceRefusal): ReplyCode {
   return refusal === 'max-connections' ? Reply.generalFailure : Reply.notAllowedByRuleset;
 }
 
-export interface PlacesOptions
-  extends Pick<
-    ProxySettings,
-    'maxConnections' | 'maxHandshakes' | 'maxConnectionsPerAccount' | 'maxConnectionsPerSource'
-  > {
-  /** A class may have its own `maxConnectionsPerAccount`; 0: no limit. */
-  readonly egressClasses: Readonly<Record<string, { readonly guard: Pick<ClassGuard, 'maxConnections'> }>>;
-  /** Index of this worker, below `workers`. */
-  readonly index: number;
-  readonly workers: number;
-  readonly gauges: Pick<Gauges, 'add' | 'get' | 'setSign' | 'getSign'>;
-  /** Each ends a session, and returns whether there was one; see worker/accounts.ts. */
-  readonly accounts: {
-    endLongestIdleOfMost(): boolean;
-    endLongestIdle(account: WorkerAccount, minIdleMs: number): boolean;
-  };
-  /** Places by source and worker. */
-  readonly sources: Pick<SourceTable, 'update' | 'get'>;
-  readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
-  readonly log: Log;
+/** Each ends a session, and returns whether there was one; see worker/accounts.ts. */
+interface Ending {
+  endLongestIdleOfMost(): boolean;
+  endLongestIdle(account: WorkerAccount, minIdleMs: number): boolean;
 }
+
+/** A class may have its own `maxConnectionsPerAccount`; 0: no limit. */
+type Base = Pick<WorkerBase, 'settings' | 'index' | 'workers' | 'gauges' | 'sendToPeer' | 'log'>;
 
 type PlaceRequest = Pick<SessionRequest, 'account' | 'command' | 'client'>;
 
@@ -63,19 +46,26 @@ export function reservedPlaces(maxConnections: number, maxHandshakes: number): n
 }
 
 export class Places {
-  readonly #options: PlacesOptions;
+  readonly #base: Base;
+  readonly #accounts: Ending;
+  /** Places by source and worker. */
+  readonly #sources: Pick<SourceTable, 'update' | 'get'>;
   readonly #max: number;
   #ended = 0;
   #refused = 0;
 
-  constructor(options: PlacesOptions) {
-    this.#options = options;
-    this.#max = options.maxConnections - reservedPlaces(options.maxConnections, options.maxHandshakes);
+  constructor(base: Base, accounts: Ending, sources: Pick<SourceTable, 'update' | 'get'>) {
+    this.#base = base;
+    this.#accounts = accounts;
+    this.#sources = sources;
+    const { maxConnections, maxHandshakes } = base.settings;
+    this.#max = maxConnections - reservedPlaces(maxConnections, maxHandshakes);
   }
 
   /** Takes the places of a session, and ends another session for it if it must. Null: taken; then call `release` once. */
   acquire(request: PlaceRequest): PlaceRefusal | null {
-    const { gauges, index, egressClasses, maxConnectionsPerAccount, maxConnectionsPerSource } = this.#options;
+    const { gauges, index, settings } = this.#base;
+    const { egressClasses, maxConnectionsPerAccount, maxConnectionsPerSource } = settings;
     const { account } = request;
     const places = placesOf(request.command);
     const { maxConnections } = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? {};
@@ -96,29 +86,25 @@ export class Places {
   /** Takes the places of a session of another process, whatever the limits are. */
   count(request: PlaceRequest): void {
     const places = placesOf(request.command);
-    this.#options.gauges.add(this.#options.index, 'sessions', places);
+    this.#base.gauges.add(this.#base.index, 'sessions', places);
     this.#countSource(request, places);
   }
 
   release(request: PlaceRequest): void {
     const places = placesOf(request.command);
-    this.#options.gauges.add(this.#options.index, 'sessions', -places);
+    this.#base.gauges.add(this.#base.index, 'sessions', -places);
     this.#countSource(request, -places);
-  }
-
-  /** Other workers see how many places the account with most has here. */
-  setMost(places: number): void {
-    this.#options.gauges.setSign(this.#options.index, 'mostPlaces', places);
   }
 
   /** Ends sessions of the account with most until no place too many is taken; false when there is none to end. */
   makeRoomHere(): boolean {
-    return this.#endWhileFull(() => this.#options.accounts.endLongestIdleOfMost());
+    return this.#endWhileFull(() => this.#accounts.endLongestIdleOfMost());
   }
 
   /** Logs what the limit did since the last call. Call it about once a second. */
   tick(): void {
-    const { maxConnections, log } = this.#options;
+    const { settings, log } = this.#base;
+    const { maxConnections } = settings;
     if (this.#ended > 0)
       log.warn(
         { ended: this.#ended, maxConnections },
@@ -131,14 +117,15 @@ export class Places {
   }
 
   #makeRoom({ account }: PlaceRequest): boolean {
-    const { index, workers, gauges, accounts, sendToPeer } = this.#options;
+    const { index, workers, gauges, sendToPeer } = this.#base;
     let worker = index;
     let most = gauges.getSign(index, 'mostPlaces');
     for (let each = 0; each < workers; each += 1) {
       const there = gauges.getSign(each, 'mostPlaces');
       if (there > most) [worker, most] = [each, there];
     }
-    if (account.places >= most) return this.#endWhileFull(() => accounts.endLongestIdle(account, ACTIVE_MS));
+    if (account.places >= most)
+      return this.#endWhileFull(() => this.#accounts.endLongestIdle(account, ACTIVE_MS));
     if (worker === index) return this.makeRoomHere();
     // Until that worker has done so, the session uses the reserve.
     sendToPeer(worker, { kind: 'make-room' });
@@ -146,7 +133,7 @@ export class Places {
   }
 
   #endWhileFull(endOne: () => boolean): boolean {
-    while (this.#options.gauges.get('sessions') > this.#max) {
+    while (this.#base.gauges.get('sessions') > this.#max) {
       if (!endOne()) return false;
       this.#ended += 1;
     }
@@ -155,17 +142,17 @@ export class Places {
 
   /** Adds to the places of the source; returns those over all workers, 0 when they are not limited. */
   #countSource({ client }: PlaceRequest, by: number): number {
-    const { maxConnectionsPerSource, index, workers, sources } = this.#options;
+    const { settings, index, workers } = this.#base;
     const keyOf = (worker: number) => sourceKey(client.address, sourceName(worker));
-    const own = maxConnectionsPerSource === null ? null : keyOf(index);
+    const own = settings.maxConnectionsPerSource === null ? null : keyOf(index);
     if (own === null) return 0;
-    sources.update(own, (row) => {
+    this.#sources.update(own, (row) => {
       row.count += by;
     });
     let sum = 0;
     for (let worker = 0; worker < workers; worker += 1) {
       const key = keyOf(worker);
-      if (key !== null) sum += sources.get(key);
+      if (key !== null) sum += this.#sources.get(key);
     }
     return sum;
   }

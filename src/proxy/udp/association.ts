@@ -3,7 +3,6 @@ import { inspectDatagrams } from '../../core/egress/bittorrent.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
-import type { ConnectionHost } from '../connection/host.js';
 import { type Refusal, refusalFields } from '../connection/target.js';
 import type { HandedAssociation } from '../handover/state.js';
 import type { DatagramRelay } from '../io/datagrams.js';
@@ -14,6 +13,7 @@ import { Reassembly } from '../protocols/fragments.js';
 import type { ReplyCode } from '../protocols/socks5.js';
 import type { ExitUse } from '../upstreams/exits.js';
 import type { WorkerAccount } from '../worker/account.js';
+import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import { type AccountDecisions, decisionsOf, UnsolicitedSources } from './decisions.js';
@@ -72,7 +72,7 @@ export interface AssociateRequest extends AssociatedClient {
 }
 
 export type AssociationContext = Pick<
-  ConnectionHost,
+  WorkerHost,
   | 'io'
   | 'settings'
   | 'resolve'

@@ -3,13 +3,13 @@
 
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import { type Endpoint, parseIp } from '../../core/ip.js';
-import type { ConnectionHost } from '../connection/host.js';
 import { permittedAddresses, type Refusal, readTarget } from '../connection/target.js';
 import type { ResolveResult } from '../dns/messages.js';
 import type { HandedDestination } from '../handover/state.js';
 import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
 import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
+import type { WorkerHost } from '../worker/host.js';
 import { Backlog } from './backlog.js';
 import { Peers } from './peers.js';
 import {
@@ -31,7 +31,7 @@ export interface DestinationsOptions
     UpstreamAssociationOptions,
     'egress' | 'exit' | 'client' | 'relay' | 'decisions' | 'onIgnored'
   > {
-  readonly context: UpstreamAssociationContext & Pick<ConnectionHost, 'upstreams'>;
+  readonly context: UpstreamAssociationContext & Pick<WorkerHost, 'upstreams'>;
   /**
    * Called for the first datagram to a destination, and when its name has another address. The address is empty when only
    * `upstream` knows it. Returns an inspector for the first data of a new one.

@@ -3,7 +3,6 @@
 import { isIPv6 } from 'node:net';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
-import type { ConnectionHost } from '../connection/host.js';
 import type { ResolveClient } from '../dns/messages.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
 import type { Attempt, Stream } from '../io/io.js';
@@ -12,6 +11,7 @@ import { destinationFields } from '../protocols/socks5-client.js';
 import { askUpstreams } from '../upstreams/ask.js';
 import type { ExitUse } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
+import type { WorkerHost } from '../worker/host.js';
 import { Backlog } from './backlog.js';
 import type { AccountDecisions } from './decisions.js';
 import { type UpstreamDestination, UpstreamSources } from './upstream-sources.js';
@@ -23,7 +23,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const UNKNOWN_SOURCE = { host: '0.0.0.0', port: 0 };
 
 export type UpstreamAssociationContext = Pick<
-  ConnectionHost,
+  WorkerHost,
   'io' | 'resolve' | 'exits' | 'settings' | 'connections'
 >;
 

@@ -1,7 +1,8 @@
 // Checks which ways out of exits work, at an interval and after a change of exits: greets each proxy, and opens a socket at each
 // address. Only the first worker does; it reports what it finds, and the others are told.
-import type { ConnectionHost } from '../connection/host.js';
+
 import type { Stream } from '../io/io.js';
+import type { WorkerHost } from '../worker/host.js';
 import { askUpstreams } from './ask.js';
 import type { ExitWay, WorkerExits } from './exits.js';
 
@@ -13,13 +14,13 @@ const MAX_PER_TICK = 256;
 const OF_DAEMON = /(?:EMFILE|ENFILE|ENOMEM|too-many|over-rate)$/;
 
 export class ExitChecks {
-  readonly #host: Pick<ConnectionHost, 'io' | 'egressOf' | 'resolve' | 'settings'>;
+  readonly #host: Pick<WorkerHost, 'io' | 'egressOf' | 'resolve' | 'settings'>;
   readonly #exits: WorkerExits;
   #waiting: readonly ExitWay[] = [];
   #running = 0;
   #dueAt = 0;
 
-  constructor(host: Pick<ConnectionHost, 'io' | 'egressOf' | 'resolve' | 'settings'>, exits: WorkerExits) {
+  constructor(host: Pick<WorkerHost, 'io' | 'egressOf' | 'resolve' | 'settings'>, exits: WorkerExits) {
     this.#host = host;
     this.#exits = exits;
   }

@@ -13,10 +13,9 @@ import { MINUTE_MS } from '../../core/clock.js';
 import { sourceOf } from '../../core/ip.js';
 import type { ResolveClient } from '../dns/messages.js';
 import { fnv1a } from '../memory/hash.js';
-import type { GuardEvent } from '../messages.js';
-import type { ProxySettings } from '../plane-settings.js';
 import type { ClientRequest } from '../protocols/client-request.js';
 import type { WorkerAccount } from './account.js';
+import type { WorkerBase } from './base.js';
 
 type RequestedDestination = Pick<ClientRequest, 'address' | 'port'>;
 
@@ -38,19 +37,12 @@ interface Guarded {
   readonly reports: Map<GuardReason, Report>;
 }
 
-export interface GuardsOptions {
-  readonly settings: Pick<ProxySettings, 'guard' | 'egressClasses'>;
-  readonly report: (event: GuardEvent) => void;
-  /** Monotonic, in ms. */
-  readonly now: () => number;
-}
-
 export class Guards {
-  readonly #options: GuardsOptions;
+  readonly #base: Pick<WorkerBase, 'io' | 'settings' | 'events'>;
   readonly #guarded = new Map<WorkerAccount, Guarded>();
 
-  constructor(options: GuardsOptions) {
-    this.#options = options;
+  constructor(base: Pick<WorkerBase, 'io' | 'settings' | 'events'>) {
+    this.#base = base;
   }
 
   /**
@@ -59,8 +51,8 @@ export class Guards {
    * @returns null: it may go on at once
    */
   admit(account: WorkerAccount, use: GuardedUse, to: RequestedDestination, client: string): Held | null {
-    const now = this.#options.now();
-    const maxWaitMs = use === 'datagram' ? 0 : this.#options.settings.guard.maxWaitMs;
+    const now = this.#base.io.now();
+    const maxWaitMs = use === 'datagram' ? 0 : this.#base.settings.guard.maxWaitMs;
     const guarded = this.#guardedOf(account);
     const held = guarded.guard.admit(use, hashOf(to), guarded.limits, now, maxWaitMs);
     if (held === null) return null;
@@ -71,7 +63,7 @@ export class Guards {
 
   /** Counts a refusal. */
   #suspends(guarded: Guarded, now: number): boolean {
-    const { after, withinMs } = this.#options.settings.guard.suspend;
+    const { after, withinMs } = this.#base.settings.guard.suspend;
     if (now >= guarded.countsUntil) Object.assign(guarded, { refused: 0, countsUntil: now + withinMs });
     guarded.refused += 1;
     if (guarded.refused !== after) return false;
@@ -103,7 +95,7 @@ export class Guards {
   }
 
   #limitsOf(own: AccountLimits): ClassGuard {
-    const { guard, egressClasses } = this.#options.settings;
+    const { guard, egressClasses } = this.#base.settings;
     return guardOf(own, egressClasses[own.egressClass ?? '']?.guard ?? guard.limits);
   }
 
@@ -121,12 +113,12 @@ export class Guards {
 
   /** A connection to a destination failed because of the destination or the way to it. */
   failed(account: WorkerAccount, to: RequestedDestination): void {
-    this.#guarded.get(account)?.guard.failed(hashOf(to), this.#options.now());
+    this.#guarded.get(account)?.guard.failed(hashOf(to), this.#base.io.now());
   }
 
   /** Reports, and frees the counts of idle accounts. Call it about once a second. */
   tick(): void {
-    const now = this.#options.now();
+    const now = this.#base.io.now();
     for (const [account, { guard, reports }] of this.#guarded) {
       for (const [limit, report] of reports) {
         if (now >= report.nextAt && report.slowed + report.refused > 0)
@@ -144,7 +136,7 @@ export class Guards {
     suspends: boolean,
   ): void {
     const { slowed, refused, client } = report;
-    this.#options.report({ kind: 'guard', accountId: record.id, limit, slowed, refused, client, suspends });
+    this.#base.events.push({ kind: 'guard', accountId: record.id, limit, slowed, refused, client, suspends });
     Object.assign(report, { slowed: 0, refused: 0, nextAt: now + MINUTE_MS });
   }
 }

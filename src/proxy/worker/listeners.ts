@@ -1,38 +1,36 @@
 // The listeners of one worker: sockets that the control plane has opened, or that the node engine opens.
 import type { Arrival } from '../connection/connections.js';
-import type { Io, Stream } from '../io/io.js';
+import type { Stream } from '../io/io.js';
 import type { ListenerSpec } from '../messages.js';
-import type { Events } from './events.js';
+import type { WorkerBase } from './base.js';
 
 export class WorkerListeners {
-  readonly #io: Io;
-  readonly #events: Pick<Events, 'push' | 'send'>;
+  readonly #base: Pick<WorkerBase, 'io' | 'events'>;
   readonly #onConnection: (stream: Stream, arrival: Arrival) => void;
   readonly #listeners = new Map<number, { close(): void }>();
 
   constructor(
-    io: Io,
-    events: Pick<Events, 'push' | 'send'>,
+    base: Pick<WorkerBase, 'io' | 'events'>,
     onConnection: (stream: Stream, arrival: Arrival) => void,
   ) {
-    this.#io = io;
-    this.#events = events;
+    this.#base = base;
     this.#onConnection = onConnection;
   }
 
   /** Accepts connections, and reports `listening` or `listen-failed`. */
   listen(spec: ListenerSpec): void {
+    const { io, events } = this.#base;
     const { id, hasProxyHeader, isFromTls, protocols } = spec;
     const arrival: Arrival = { hasProxyHeader, isFromTls, protocols, isUnix: spec.path !== null };
     const onConnection = (stream: Stream): void => this.#onConnection(stream, arrival);
-    this.#io.serve(spec, onConnection, (result) => {
+    io.serve(spec, onConnection, (result) => {
       if (result.ok) this.#listeners.set(id, result);
-      this.#events.push(
+      events.push(
         result.ok
           ? { kind: 'listening', id, ...result.local }
           : { kind: 'listen-failed', id, code: result.code },
       );
-      this.#events.send();
+      events.send();
     });
   }
 

@@ -13,7 +13,8 @@ import { type Gauges, viewGauges } from '../memory/shared.js';
 import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
 import { packEvent } from '../packed-events.js';
 import { prioritizeThread } from '../thread-priority.js';
-import { ProxyWorker, type WorkerDeps } from './worker.js';
+import type { WorkerDeps } from './base.js';
+import { ProxyWorker } from './worker.js';
 
 /** Parameters of the thread. */
 export interface ThreadStart {
@@ -127,7 +128,7 @@ class Channel {
 
   #take(port: MessagePort, message: ThreadMessage | Answer): void {
     if (port === this.#resolver) {
-      this.#worker?.resolver.answered(message as Answer);
+      this.#worker?.host.resolver.answered(message as Answer);
       return;
     }
     const sent = message as ThreadMessage;
@@ -137,7 +138,7 @@ class Channel {
       this.#onPort?.(sent.port, () => {});
       // The thread behind the former port has died.
       former?.close();
-      if (former !== null) this.#worker?.resolver.failWaiting();
+      if (former !== null) this.#worker?.host.resolver.failWaiting();
       for (const question of this.#unasked.splice(0)) sent.port.postMessage(question);
     } else if (sent.kind === 'peer') {
       this.#peers.get(sent.index)?.port.close();
@@ -170,8 +171,8 @@ function runNative(thread: ThreadStart): void {
       channel.readFromPlane();
     }
   };
-  worker.events.push({ kind: 'started', wakeFd: loop.wakeFd });
-  worker.events.send();
+  worker.host.events.push({ kind: 'started', wakeFd: loop.wakeFd });
+  worker.host.events.send();
   try {
     loop.run({
       turn() {
@@ -182,9 +183,9 @@ function runNative(thread: ThreadStart): void {
           channel.read();
         }
         if (worker.isFrozen) stayFrozen();
-        worker.events.flush(false);
+        worker.host.events.flush(false);
       },
-      beforeSleep: () => worker.events.flush(true),
+      beforeSleep: () => worker.host.events.flush(true),
     });
   } catch (error) {
     worker.failed();
@@ -201,7 +202,7 @@ function runNode(thread: ThreadStart): void {
   let flushing: NodeJS.Timeout | undefined;
   const flush = (): void => {
     flushing = undefined;
-    const waitMs = worker.events.flush(true);
+    const waitMs = worker.host.events.flush(true);
     if (waitMs < Number.POSITIVE_INFINITY) flushing = setTimeout(flush, waitMs);
   };
   const worker = createWorker(
@@ -221,8 +222,8 @@ function runNode(thread: ThreadStart): void {
     },
   );
   channel.listen();
-  worker.events.push({ kind: 'started', wakeFd: -1 });
-  worker.events.send();
+  worker.host.events.push({ kind: 'started', wakeFd: -1 });
+  worker.host.events.send();
   process.on('uncaughtExceptionMonitor', () => worker.failed());
   port.ref();
 }
@@ -237,7 +238,7 @@ function createWorker(
   const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...deps });
   channel.attach(worker);
   if (!hasPriority)
-    worker.log.warn(
+    worker.host.log.warn(
       { worker: start.index },
       'restarted worker cannot take back its priority; set LimitNICE=+0',
     );
