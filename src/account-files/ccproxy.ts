@@ -74,7 +74,10 @@ function* toRecords(
     bytesPerSecondDown: of('BandWidth2') === undefined ? up : bytesPerSecond(of('BandWidth2')),
     ...addressFields(of),
   };
-  yield readRecord(line, fields, zone);
+  const record = readRecord(line, fields, zone);
+  const outgoingAddress = of('OutgoingIP');
+  if ('fault' in record || outgoingAddress === undefined || outgoingAddress === '0.0.0.0') yield record;
+  else yield { ...record, account: { ...record.account, outgoingAddress } };
 }
 
 /** CCProxy counts in bytes a second; -1 and 0 are no limit. */

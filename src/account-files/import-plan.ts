@@ -70,6 +70,8 @@ export interface PlanDeps {
   /** Whether added accounts may keep the id of the file. The logins of a deleted account are kept under its id. */
   readonly mayChooseIds: boolean;
   readonly existing: OnExisting;
+  /** Whether the import adds an exit before the accounts that name it. */
+  readonly isPlannedExit: (name: string) => boolean;
   readonly now: Clock;
   readonly newId: () => string;
 }
@@ -93,7 +95,9 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
     if (names.has(username)) return because('twice');
     names.add(username);
     const isOtherExit = exit !== undefined && exit !== (existing?.exit ?? null);
-    if (isOtherExit && !deps.accounts.hasExit(exit, existing?.owner)) return because('no-exit');
+    const hasExit =
+      !isOtherExit || deps.isPlannedExit(exit ?? '') || deps.accounts.hasExit(exit, existing?.owner);
+    if (!hasExit) return because('no-exit');
     if (!deps.accounts.hasEgressClass(limits.egressClass ?? null)) return because('no-egress-class');
     const present = existing?.limits ?? NO_LIMITS;
     const isOther = EGRESS_LIMITS.some(

@@ -16,10 +16,11 @@ import {
   type ToAdd,
   type ToChange,
 } from './import-plan.js';
+import { createOutgoing, type Outgoing, type OutgoingDeps } from './outgoing.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileRecord } from './record.js';
 
-export interface ImportDeps extends PlanDeps {
+export interface ImportDeps extends Omit<PlanDeps, 'isPlannedExit'>, OutgoingDeps {
   readonly accounts: PlanDeps['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
   readonly dryRun: boolean;
   /** Called in a dry run with changes that would be charged to a seller's budget. */
@@ -48,24 +49,33 @@ export async function* importAccounts(
   records: AsyncIterable<FileRecord>,
   deps: ImportDeps,
 ): AsyncGenerator<ImportedLine> {
-  const planOf = createPlanner(deps);
-  const writer = createWriter(deps);
+  const outgoing = createOutgoing(deps);
+  const planOf = createPlanner({ ...deps, isPlannedExit: outgoing.isPlanned });
+  const writer = createWriter(deps, outgoing);
   let slice: Plan[] = [];
   for await (const record of records) {
-    slice.push(planOf(record));
+    slice.push(planOf(await outgoing.withExit(record)));
     if (slice.length % LINES_PER_TURN === 0) await nextTurn();
     if (slice.length < SLICE) continue;
-    yield* deps.dryRun ? await preview(slice, deps) : await writer.write(slice);
+    yield* deps.dryRun ? await preview(slice, deps, outgoing) : await writer.write(slice);
     slice = [];
   }
-  yield* deps.dryRun ? await preview(slice, deps) : await writer.write(slice);
+  yield* deps.dryRun ? await preview(slice, deps, outgoing) : await writer.write(slice);
   await writer.end();
 }
 
-async function preview(plans: readonly Plan[], { onChanges }: ImportDeps): Promise<ImportedLine[]> {
+async function preview(
+  plans: readonly Plan[],
+  { onChanges }: ImportDeps,
+  outgoing: Outgoing,
+): Promise<ImportedLine[]> {
+  await outgoing.add(outgoing.toAdd(exitsOf(plans)), null);
   await onChanges?.(plans.flatMap((plan) => (plan.kind === 'settled' ? [] : [changeOfPlan(plan)])));
   return plans.map(({ line }) => line);
 }
+
+const exitOf = (plan: Plan) => (plan.kind === 'settled' ? null : plan.from.exit);
+const exitsOf = (plans: readonly Plan[]) => new Set(plans.flatMap((plan) => exitOf(plan) ?? []));
 
 /** Returns the import of a line as a seller's budget is charged for it. */
 function changeOfPlan(plan: ToAdd | ToChange): Change {
@@ -86,7 +96,7 @@ interface Step<P extends ToAdd | ToChange> {
   readonly failed: (plan: P) => Reason;
 }
 
-function createWriter(deps: ImportDeps) {
+function createWriter(deps: ImportDeps, outgoing: Outgoing) {
   const { accounts } = deps;
   const entry = createImportEntry(deps);
   let { by } = deps;
@@ -137,6 +147,12 @@ function createWriter(deps: ImportDeps) {
     }
   }
 
+  /** Adds the exits that plans name and nobody has added. Returns the names of those that could not be added. */
+  async function addExits(plans: readonly Plan[]): Promise<ReadonlySet<string>> {
+    const added = outgoing.toAdd(exitsOf(plans));
+    return (added.length > 0 && (await attempt(() => outgoing.add(added, by)))) || new Set();
+  }
+
   /** Writes a step. Returns the plans that were not written, with the reason. */
   async function unwritten<P extends ToAdd | ToChange>(step: Step<P>): Promise<(readonly [Plan, Reason])[]> {
     const { plans, work, refused, failed } = step;
@@ -175,9 +191,13 @@ function createWriter(deps: ImportDeps) {
     async write(plans: readonly Plan[]): Promise<ImportedLine[]> {
       if (plans.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
       const reasons = new Map<Plan, Reason>();
+      const missing = await addExits(plans);
+      const isRefused = (plan: Plan) => missing.has(exitOf(plan) ?? '');
+      for (const plan of plans) if (isRefused(plan)) reasons.set(plan, because('no-exit'));
+      const rest = plans.filter((plan) => !isRefused(plan));
       // Changes come first: an added account may have an address that they free.
-      await run(changing(plans), reasons);
-      await run(adding(plans), reasons);
+      await run(changing(rest), reasons);
+      await run(adding(rest), reasons);
       const written = plans.map((plan): ImportedLine => {
         const reason = reasons.get(plan);
         if (!reason) return plan.line;

@@ -160,7 +160,6 @@ const LOSSES = {
   group: (of: ReadKey) => isSet(of('BelongsGroup')),
   'left-time': (of: ReadKey) => isSet(of('EnableLeftTime')),
   'bandwidth-quota': (of: ReadKey) => isSet(of('EnableBandwidthQuota')),
-  'outgoing-address': (of: ReadKey) => of('OutgoingIP') !== undefined,
   services: (of: ReadKey) =>
     SERVICES.some((service) => of(`Enable${service}`) === '0') ||
     !ALL_SERVICES.has(of('ServiceMask')?.trim() ?? '255'),
@@ -176,10 +175,12 @@ export const LOST_TEXTS = {
   group: 'settings of its group',
   'left-time': 'remaining time',
   'bandwidth-quota': 'bandwidth quota (CCProxy counts it over a number of days)',
-  'outgoing-address': 'outgoing address',
+  'outgoing-address': 'outgoing address (this machine does not have it)',
+  'outgoing-exit': 'outgoing address (no exit for it that you may use for the account, or add)',
+  'outgoing-exits': 'outgoing address (there are 256 exits, and there can be no more)',
   services: 'services other than SOCKS switched off',
   'group-account': 'group (not an account)',
-} as const satisfies Readonly<Record<keyof typeof LOSSES | 'group-account', string>>;
+} as const satisfies Readonly<Record<keyof typeof LOSSES | 'group-account' | `outgoing-${string}`, string>>;
 
 export type LostSetting = keyof typeof LOST_TEXTS;
 export const LOST_SETTINGS = Object.keys(LOST_TEXTS) as [LostSetting, ...LostSetting[]];

@@ -22,6 +22,8 @@ export interface FileAccount extends AccountChange {
   readonly username: string;
   readonly id?: string | undefined;
   readonly createdAt?: number | undefined;
+  /** The address of this machine that its connections leave from, as written in the file. */
+  readonly outgoingAddress?: string | undefined;
   /** Of the account's link, which goes on working on this server. */
   readonly linkHash?: string | undefined;
   /** Those that the file contains; null for an empty field. */

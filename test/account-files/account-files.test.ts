@@ -376,7 +376,7 @@ describe("CCProxy's AccInfo.ini", () => {
     const lost: string[] = [];
     const content = file([
       '[User001]\r\nUserName=bound\r\nPassword=x\r\nEnableIPAddress=1\r\nIPAddressLow=192.0.2.4\r\nIPAddressHigh=192.0.2.10\r\nEnableMACAddress=1\r\nMACAddress=001122334455\r\nBandWidth=227328\r\nBandWidth2=204800\r\nWebFilter=0\r\nTimeSchedule=1',
-      '[User002]\r\nUserName=open\r\nPassword=x\r\nEnableIPAddress=0\r\nIPAddressLow=255.255.255.255\r\nIPAddressHigh=255.255.255.255\r\nEnableMACAddress=0\r\nMACAddress=\r\nBandWidth=-1\r\nBandWidth2=-1\r\nWebFilter=-1\r\nTimeSchedule=-1\r\nBelongsGroup=0\r\nEnableLeftTime=0\r\nEnableBandwidthQuota=0\r\nServiceMask=254',
+      '[User002]\r\nUserName=open\r\nPassword=x\r\nEnableIPAddress=0\r\nIPAddressLow=255.255.255.255\r\nIPAddressHigh=255.255.255.255\r\nEnableMACAddress=0\r\nMACAddress=\r\nBandWidth=-1\r\nBandWidth2=-1\r\nWebFilter=-1\r\nTimeSchedule=-1\r\nBelongsGroup=0\r\nEnableLeftTime=0\r\nEnableBandwidthQuota=0\r\nServiceMask=254\r\nOutgoingIP=0.0.0.0',
       '[User003]\r\nUserName=known\r\nPassword=x\r\nEnableUserPassword=0\r\nEnableIPAddress=1\r\nIPAddressLow=198.51.100.1\r\nBandWidth=51200\r\nBelongsGroup=1\r\nEnableLeftTime=1\r\nEnableBandwidthQuota=1\r\nOutgoingIP=203.0.113.1\r\nEnableWWW=0',
       '[User004]\r\nUserName=family\r\nIsGroup=1',
       '[User005]\r\nUserName=unbound\r\nPassword=x\r\nEnableIPAddress=1\r\nIPAddressLow=\r\nIPAddressHigh=',
@@ -395,10 +395,11 @@ describe("CCProxy's AccInfo.ini", () => {
       [undefined, undefined, {}],
     );
     assert.deepEqual([known?.allowedClients, known?.authorizedAddresses], [undefined, ['198.51.100.1']]);
+    assert.deepEqual([known?.outgoingAddress, open?.outgoingAddress], ['203.0.113.1', undefined]);
     assert.deepEqual(known?.limits, { bytesPerSecondUp: 51_200, bytesPerSecondDown: 51_200 });
     assert.deepEqual(lost, [
       ...['mac-address', 'web-filter', 'time-schedule'],
-      ...['group', 'left-time', 'bandwidth-quota', 'outgoing-address', 'services'],
+      ...['group', 'left-time', 'bandwidth-quota', 'services'],
       ...['group-account', 'client-address'],
     ]);
   });

@@ -33,6 +33,11 @@ async function importLines(
     by: DAEMON,
     audit: admin.store.audit,
     fileName: null,
+    // None of the lines has an outgoing address.
+    exits: { list: () => [], isFixed: () => false, add: async () => null },
+    mayAddExits: false,
+    onLost: (setting) => assert.fail(setting),
+    onExit: () => assert.fail('an exit was added'),
     onError: (error) => assert.fail(String(error)),
     ...options,
   });

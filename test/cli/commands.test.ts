@@ -254,10 +254,14 @@ describe('files of accounts', () => {
   });
 
   it('of CCProxy are read, and the settings that will be lost are shown', async () => {
-    await writeFile(join(cli.folder, 'AccInfo.ini'), '[User001]\nUserName=old\nPassword=x\nTimeSchedule=0\n');
+    await writeFile(
+      join(cli.folder, 'AccInfo.ini'),
+      '[User001]\nUserName=old\nPassword=x\nTimeSchedule=0\nOutgoingIP=127.0.0.1\n',
+    );
     const { code, stdout } = await cli.run(['account', 'import', 'AccInfo.ini', '--dry-run']);
     assert.equal(code, 0);
     assert.match(stdout, /will be lost: time schedule .*\(1 account\)/);
+    assert.match(stdout, /will be added: 1 exit for outgoing addresses/);
   });
 
   it('are imported, with a report', async () => {

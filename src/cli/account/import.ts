@@ -88,6 +88,10 @@ function printReport({ print }: Run, report: Report): void {
   const lost = report.dryRun ? 'will be lost' : 'lost';
   for (const { setting, accounts } of report.lost)
     print(`${lost}: ${LOST_TEXTS[setting]} (${countOf(accounts, 'account')})`);
+  if (report.exits > 0)
+    print(
+      `${report.dryRun ? 'will be added' : 'added'}: ${countOf(report.exits, 'exit')} for outgoing addresses`,
+    );
   const { read, added, replaced, kept, skipped, failed } = report;
   const prefix = report.dryRun ? 'Dry run, nothing was written: ' : '';
   print(

@@ -47,6 +47,7 @@ export const files = {
     '{read} read, {added} added, {replaced} replaced, {kept} kept, {skipped} skipped, {failed} failed.',
     '读取 {read}，新增 {added}，替换 {replaced}，保留 {kept}，跳过 {skipped}，失败 {failed}。',
   ],
+  'import.exits': ['Exits for outgoing addresses: {n} added.', '为出口地址新增出口：{n}。'],
   'import.willBeLost': ['CCProxy settings that will not be kept:', '以下 CCProxy 设置不会保留：'],
   'import.lost': ['CCProxy settings that were not kept:', '以下 CCProxy 设置未保留：'],
   'import.lost.accounts': ['{n} {n:account|accounts}', '{n} 个账号'],
@@ -63,7 +64,18 @@ export const files = {
     'Bandwidth quota (CCProxy counts it over a number of days)',
     '流量配额（CCProxy 按若干天计算）',
   ],
-  'import.lost.outgoing-address': ['Outgoing address', '出口地址'],
+  'import.lost.outgoing-address': [
+    'Outgoing address: this machine does not have it',
+    '出口地址：本机没有该地址',
+  ],
+  'import.lost.outgoing-exit': [
+    'Outgoing address: no exit for it that you may use for the account, or add',
+    '出口地址：没有可用于该账号的出口，也无权添加',
+  ],
+  'import.lost.outgoing-exits': [
+    'Outgoing address: there can be no more than 256 exits',
+    '出口地址：出口数量已达上限（256）',
+  ],
   'import.lost.services': ['Services other than SOCKS switched off', '已关闭的其他服务'],
   'import.lost.group-account': ['Groups (not accounts)', '组（不是账号）'],
   'import.leftOut': ['{n} more lines are not listed.', '另有 {n} 行未列出。'],

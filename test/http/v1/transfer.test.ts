@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { before, describe, it, test } from 'node:test';
+import { MAX_EXITS } from '../../../src/core/exits/exit.js';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { basic, exchange } from '../../helpers/http.js';
 import { scaled } from '../../helpers/scale.js';
-import { loggedInClient } from '../../helpers/socks-client.js';
+import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
+import { startTarget } from '../../helpers/targets.js';
 
 type Json = Record<string, unknown>;
 const authorization = basic(ADMIN.username, ADMIN.password);
@@ -148,6 +150,107 @@ describe('account files', async () => {
       fetchFrom(daemon, 'GET', `/api/v1/accounts/export?${query}`, { authorization: `Bearer ${secret}` });
     assert.equal((await ask('format=json')).status, 200);
     assert.equal(codeOf(await ask('format=json&withHashes=true')), 'wrong-scope');
+  });
+});
+
+describe('outgoing addresses of CCProxy', async () => {
+  const daemon = await startTestDaemon(suiteScope());
+  const fileOf = (users: Readonly<Record<string, string>>): string =>
+    Object.entries(users)
+      .map(([name, address], n) => `[User00${n}]\nUserName=${name}\nPassword=x\nOutgoingIP=${address}\n`)
+      .join('');
+  const exits = async () =>
+    ((await daemon.api('GET', '/api/v1/exits')).json as { items: Json[] }).items.map(
+      ({ name, addresses, accounts }) => [name, addresses, accounts],
+    );
+  const exitOf = async (name: string) =>
+    ((await daemon.api('GET', `/api/v1/accounts?search=${name}`)).json as { items: Json[] }).items[0]?.[
+      'exit'
+    ];
+  const imported = async (users: Readonly<Record<string, string>>, query = '', auth = authorization) => {
+    const path = `/api/v1/accounts/import?format=ccproxy${query}`;
+    const headers = { authorization: auth, 'content-type': 'text/plain' };
+    const report = (await fetchFrom(daemon, 'POST', path, headers, fileOf(users))).json as Json;
+    return [report['added'], report['replaced'], report['failed'], report['exits'], report['lost']];
+  };
+  const lost = (setting: string) => [{ setting, accounts: 1 }];
+  const tokenOf = async (...scopes: string[]) => {
+    const made = (await daemon.api('POST', '/api/v1/tokens', { name: scopes.join(), scopes })).json as Json;
+    return `Bearer ${made['secret']}`;
+  };
+  const users = { o1: '127.0.0.2', o2: '127.0.0.3', o3: '127.0.0.2', o4: '203.0.113.1' };
+
+  it('become exits, one for each address of this machine, and accounts leave from theirs', async (t) => {
+    await daemon.api('POST', '/api/v1/exits', { name: '127.0.0.3', addresses: ['127.0.0.1'] });
+    assert.deepEqual(await imported(users, '&dryRun=true'), [4, 0, 0, 2, lost('outgoing-address')]);
+    assert.deepEqual(await exits(), [['127.0.0.3', ['127.0.0.1'], 0]], 'a dry run adds none');
+    assert.deepEqual(await imported(users), [4, 0, 0, 2, lost('outgoing-address')]);
+    assert.deepEqual(await exits(), [
+      ['127.0.0.2', ['127.0.0.2'], 2],
+      ['127.0.0.3', ['127.0.0.1'], 0],
+      ['127.0.0.3_2', ['127.0.0.3'], 1],
+    ]);
+    assert.deepEqual(await Promise.all(Object.keys(users).map(exitOf)), [
+      ...['127.0.0.2', '127.0.0.3_2', '127.0.0.2', null],
+    ]);
+    const seen: unknown[] = [];
+    const { port } = await startTarget(t, (socket) => {
+      seen.push(socket.remoteAddress);
+      socket.end();
+    });
+    for (const username of ['o1', 'o2', 'o4']) {
+      const account = { port: daemon.socks.port, username, password: 'x' };
+      (await connectThrough(account, '127.0.0.1', port)).destroy();
+    }
+    await eventually(() => assert.deepEqual(seen, ['127.0.0.2', '127.0.0.3', '127.0.0.1']));
+  });
+
+  it('are those of existing accounts only when these are replaced', async () => {
+    const moved = { o1: '127.0.0.4', o2: '127.0.0.3' };
+    assert.deepEqual(await imported(moved, '&existing=keep'), [0, 0, 0, 0, []]);
+    assert.equal(await exitOf('o1'), '127.0.0.2');
+    assert.deepEqual(await imported(moved, '&existing=replace'), [0, 2, 0, 1, []]);
+    assert.deepEqual([await exitOf('o1'), await exitOf('o2')], ['127.0.0.4', '127.0.0.3_2']);
+  });
+
+  it('are left out without the rights, and the accounts are imported', async () => {
+    const accounts = await tokenOf('accounts:read', 'accounts:write');
+    assert.deepEqual(await imported({ r1: '127.0.0.2' }, '', accounts), [1, 0, 0, 0, lost('outgoing-exit')]);
+    const chooser = await tokenOf('accounts:read', 'accounts:write', 'egress:write');
+    assert.deepEqual(await imported({ r2: '127.0.0.2', r3: '127.0.0.9' }, '', chooser), [
+      ...[2, 0, 0, 0],
+      lost('outgoing-exit'),
+    ]);
+    assert.deepEqual([await exitOf('r1'), await exitOf('r2'), await exitOf('r3')], [null, '127.0.0.2', null]);
+  });
+
+  it('of sellers are those of exits that were given to them', async () => {
+    const password = 'password of the shop';
+    const made = await daemon.api('POST', '/api/v1/operators', { name: 'shop', role: 'seller', password });
+    const sellers = [(made.json as { id: string }).id];
+    assert.equal((await daemon.api('PATCH', '/api/v1/exits/127.0.0.4', { sellers })).status, 200);
+    const given = { s1: '127.0.0.4', s2: '127.0.0.2' };
+    assert.deepEqual(await imported(given, '', basic('shop', password)), [
+      ...[2, 0, 0, 0],
+      lost('outgoing-exit'),
+    ]);
+    // The administrator gives the seller's accounts no other exits either, and adds none for them.
+    const others = { s1: '127.0.0.2', s2: '127.0.0.9' };
+    assert.deepEqual(await imported(others, '&existing=replace'), [
+      ...[0, 2, 0, 0],
+      [{ setting: 'outgoing-exit', accounts: 2 }],
+    ]);
+    assert.deepEqual([await exitOf('s1'), await exitOf('s2')], ['127.0.0.4', null]);
+  });
+
+  it('end at as many exits as there can be', async () => {
+    const left = MAX_EXITS - (await exits()).length;
+    const many = Array.from({ length: left + 1 }, (_, n) => [`e-${n}`, `127.1.${n >> 7}.${(n & 127) + 1}`]);
+    const last = { ...Object.fromEntries(many), again: '127.1.0.1' };
+    assert.deepEqual(await imported(last), [left + 2, 0, 0, left, lost('outgoing-exits')]);
+    assert.equal((await exits()).length, MAX_EXITS);
+    const names = await Promise.all([`e-${left - 1}`, `e-${left}`, 'again'].map(exitOf));
+    assert.deepEqual(names, [many[left - 1]?.[1], null, '127.1.0.1']);
   });
 });
 

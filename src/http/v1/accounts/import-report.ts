@@ -55,6 +55,8 @@ export const ImportReport = z
       }),
     ),
     linesLeftOut: Count,
+    /** Exits added for outgoing addresses of accounts, or that would be. Only CCProxy's files have such. */
+    exits: Count,
     /** Settings in the file that the accounts cannot keep, with the number of accounts that have each. Only CCProxy's files have such. */
     lost: z.array(z.object({ setting: LostSetting, accounts: z.int().min(1) })),
     /** With `dryRun`: what the file needs of the caller's budget; null: the caller has none. */
@@ -72,6 +74,7 @@ export function createReport(
   const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
   let encoding: Encoding | null = asked.format === 'json' ? 'utf-8' : null;
   const lost = new Map<Lost, number>();
+  let exits = 0;
   const notAdded: ImportedLine[] = [];
   const added: ImportedLine[] = [];
   return {
@@ -80,6 +83,10 @@ export function createReport(
     },
 
     addLost: (setting: Lost): void => void lost.set(setting, (lost.get(setting) ?? 0) + 1),
+
+    addExit(): void {
+      exits += 1;
+    },
 
     add(line: ImportedLine): void {
       counts.read += 1;
@@ -100,6 +107,7 @@ export function createReport(
         ...counts,
         lines: shown,
         linesLeftOut: counts.read - lines.length,
+        exits,
         lost: [...lost].map(([setting, accounts]) => ({ setting, accounts })),
         budget,
       };

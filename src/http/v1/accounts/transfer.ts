@@ -148,6 +148,9 @@ export const accountImportRoutes = [
           dryRun,
           fileName,
           by: actorOf(caller),
+          exits: deps.exits,
+          onLost,
+          onExit: report.addExit,
           onError: (err) => deps.log.error({ err }, 'writing imported accounts failed'),
           async onChanges(changes) {
             if (!isSeller(caller)) return;
@@ -156,6 +159,7 @@ export const accountImportRoutes = [
           },
           mayChooseEgress,
           mayChooseExit: mayChooseEgress || isSeller(caller),
+          mayAddExits: mayChooseEgress && callerProblem(caller, 'settings:write') === null,
           mayChooseIds: !isSeller(caller),
         });
       const { uploadFolder } = deps;
@@ -173,7 +177,9 @@ export const accountImportRoutes = [
         ctx.req.resume();
       }
       const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
-      return { body: report.body(budget) };
+      const body = report.body(budget);
+      if (!dryRun && body.exits > 0) deps.onSettingChanged();
+      return { body };
     },
   }),
 ];

@@ -204,6 +204,7 @@ function Report({ report }: { report: ImportReport }) {
           failed: report.failed,
         })}
       </p>
+      {report.exits > 0 && <p>{t('import.exits', { n: report.exits })}</p>}
       {report.encoding !== null && (
         <p class="soft">
           {t('import.readAs', { encoding: ENCODINGS[report.encoding], zone: zoneLabel(report.zone) })}
