@@ -1,6 +1,6 @@
 // Webhooks and agents.
 import { enforcementHere } from '../agents/confinement/system.js';
-import { type AgentGateway, createAgentGateway } from '../agents/gateway.js';
+import { createAgentGateway } from '../agents/gateway.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import type { Log } from '../core/log.js';
@@ -8,14 +8,11 @@ import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
 import type { PenaltiesPart } from './database/changes.js';
 import { nodeNameOf } from './database/node.js';
-import type { Part } from './lifecycle.js';
+import type { Grace } from './lifecycle.js';
 import { agentFileWarnings } from './named-files.js';
 import type { OperatorSettings } from './operator-settings.js';
 
-export interface AgentsPart extends Part, Pick<AgentGateway, 'handle' | 'control' | 'prepareReload'> {
-  /** Whether webhooks.allowFrom lists the address. */
-  mayCall(address: string): boolean;
-}
+export type AgentsPart = ReturnType<typeof createAgentsPart>;
 
 /** Throws StartError `secret-missing`, `secret-file`. */
 export function createAgentsPart(deps: {
@@ -25,7 +22,7 @@ export function createAgentsPart(deps: {
   readonly penalties: Pick<PenaltiesPart, 'of'>;
   readonly log: Log;
   readonly now: () => number;
-}): AgentsPart {
+}) {
   const { store } = deps.core;
   const { webhooks, agents, dataDir } = deps.config;
   const callers = parseWhitelist(webhooks.allowFrom.join(','));
@@ -52,14 +49,16 @@ export function createAgentsPart(deps: {
     handle: gateway.handle,
     control: gateway.control,
     prepareReload: gateway.prepareReload,
-    mayCall: (address) => webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
+    /** Whether webhooks.allowFrom lists the address. */
+    mayCall: (address: string): boolean =>
+      webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
     start() {
       warnOfAccess(deps.config, deps.log);
       return gateway.start();
     },
 
     // Webhooks get 503 during the drain, so that callers retry.
-    drain({ ms, signal }) {
+    drain({ ms, signal }: Grace) {
       signal.addEventListener('abort', gateway.interrupt, { once: true });
       return gateway.stop(ms);
     },

@@ -2,25 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
-import { createKnownSources, type KnownSources } from '../core/auth/attempt-limit.js';
-import { type ConsoleSessions, createConsoleSessions } from '../core/auth/console-sessions.js';
+import { createKnownSources } from '../core/auth/attempt-limit.js';
+import { createConsoleSessions } from '../core/auth/console-sessions.js';
 import { createOperators, type Operators } from '../core/auth/operators.js';
-import { openPrincipals, type Principals } from '../core/auth/principals.js';
+import { openPrincipals } from '../core/auth/principals.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { openTotpKeys } from './totp-key.js';
 
-export interface Auth {
-  readonly consoleSessions: ConsoleSessions;
-  readonly apiTokens: ApiTokens;
-  readonly operators: Operators;
-  readonly principals: Principals;
-  readonly knownSources: KnownSources;
-}
-
 /** The keys of settings on which the validity of console sessions depends. */
 const CREDENTIAL_KEYS = /^admin\.(credentials|totp|operators)$|^operator\./;
+
+export type Auth = Awaited<ReturnType<typeof openAuth>>;
 
 /** Loads operators, console sessions and API tokens. Rejects when the database cannot be read. */
 export async function openAuth(deps: {
@@ -28,7 +22,7 @@ export async function openAuth(deps: {
   readonly core: Pick<Core, 'store' | 'settings' | 'passwords' | 'credentials'>;
   readonly log: Log;
   readonly now: () => number;
-}): Promise<Auth> {
+}) {
   const { log, now } = deps;
   const { store, settings, passwords, credentials } = deps.core;
   const { session, maxTokens } = deps.config.admin;

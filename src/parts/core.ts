@@ -1,47 +1,25 @@
 // The objects that the daemon and the command line share: the features of core with an open database.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
-import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
+import { createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
-import { createPlansSetting, type PlansSetting } from '../core/accounts/plans/plans.js';
-import { createPacSetting, type PacSetting } from '../core/accounts/player/pac.js';
-import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player/player-links.js';
-import { type AccountUsage, createAccountUsage } from '../core/accounts/usage/account-usage.js';
-import { createTimeZonesSetting, type TimeZonesSetting } from '../core/accounts/usage/calendar.js';
-import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
-import { createPeoplePasswords, type PeoplePasswords } from '../core/auth/people-passwords.js';
-import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist.js';
+import { createPlansSetting } from '../core/accounts/plans/plans.js';
+import { createPacSetting } from '../core/accounts/player/pac.js';
+import { createPlayerLinks } from '../core/accounts/player/player-links.js';
+import { createAccountUsage } from '../core/accounts/usage/account-usage.js';
+import { createTimeZonesSetting } from '../core/accounts/usage/calendar.js';
+import { createAdminCredentials } from '../core/auth/admin-credentials.js';
+import { createPeoplePasswords } from '../core/auth/people-passwords.js';
+import { createWhitelistSetting } from '../core/auth/whitelist.js';
 import { mayOwnerUse } from '../core/exits/exit.js';
-import { createExitsSetting, type ExitsSetting } from '../core/exits/exits-setting.js';
+import { createExitsSetting } from '../core/exits/exits-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
-import { createSettings, type Settings } from '../core/settings/setting.js';
+import { createSettings } from '../core/settings/setting.js';
 import { openStore, type Store } from '../store/store.js';
 import { storeOptions } from './database/database.js';
 import { configuredExits } from './players/proxy-settings.js';
-
-export interface Core {
-  readonly store: Store;
-  readonly directory: AccountDirectory;
-  readonly pool: HeartbeatPool;
-  readonly accounts: Accounts;
-  /** Usage of accounts; empty until `usage.load()`. */
-  readonly usage: AccountUsage;
-  /** Live sessions; always empty in a command. */
-  readonly sessions: SessionRegistry;
-  readonly plans: PlansSetting;
-  readonly playerLinks: PlayerLinks;
-  readonly pac: PacSetting;
-  readonly exits: ExitsSetting;
-  /** The zones by which days are counted; the daemon enters that of its configuration. */
-  readonly timeZones: TimeZonesSetting;
-  readonly whitelist: WhitelistSetting;
-  readonly passwords: PeoplePasswords;
-  readonly credentials: AdminCredentials;
-  /** Settings that operators change at run time. The daemon reloads those that other processes change. */
-  readonly settings: Settings;
-}
 
 /**
  * Opens the database for a command and loads accounts and settings into memory. Throws StartError.
@@ -57,8 +35,10 @@ export async function openCore(config: Config, { mayCreate = true } = {}): Promi
   }
 }
 
+export type Core = Awaited<ReturnType<typeof createCore>>;
+
 /** Loads accounts and settings into memory. Rejects when the database cannot be read. */
-export async function createCore(config: Config, store: Store): Promise<Core> {
+export async function createCore(config: Config, store: Store) {
   const { retention, maxPending } = config.heartbeats;
   const directory = new AccountDirectory();
   directory.load(await store.accounts.all());
@@ -88,7 +68,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     newId: randomUUID,
   });
   const playerLinks = createPlayerLinks(store.playerLinks);
-  const plans = await settings.open(createPlansSetting({ settings: store.settings }));
+  const plans = await settings.open(createPlansSetting(store.settings));
   const pac = await settings.open(createPacSetting(store.settings));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const passwords = createPeoplePasswords(config.admin.signInChecks);
@@ -98,7 +78,9 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     directory,
     pool,
     accounts,
+    /** Usage of accounts; empty until `usage.load()`. */
     usage,
+    /** Live sessions; always empty in a command. */
     sessions,
     plans,
     playerLinks,
@@ -107,7 +89,9 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     whitelist,
     passwords,
     credentials,
+    /** Settings that operators change at run time. The daemon reloads those that other processes change. */
     settings,
+    /** The zones by which days are counted; the daemon enters that of its configuration. */
     timeZones,
   };
 }

@@ -5,24 +5,17 @@ import { type Config, ConfigError, type Problem } from '../config.js';
 import { lacksGeoFile } from '../core/accounts/access/address-list.js';
 import type { AccountDirectory } from '../core/accounts/directory.js';
 import { codeOf } from '../core/errors.js';
-import { type Geo, presentGeo } from '../core/geo.js';
+import { presentGeo } from '../core/geo.js';
 import type { Log } from '../core/log.js';
 import { type GeoFiles, geoFault, knowsIpv6, openGeo } from '../geo.js';
-import type { Part } from './lifecycle.js';
 
 /** How often to look whether a file has changed, in ms. */
 const LOOK_MS = 2_000;
 
-export interface GeoPart extends Part {
-  readonly files: GeoFiles;
-  readonly geo: Geo;
-  onLoaded(listener: (files: GeoFiles) => void): void;
-  /** Reads the files again. When one cannot be used, logs why, and what was read before stays in use. */
-  reload(): void;
-}
+export type GeoPart = ReturnType<typeof createGeoPart>;
 
 /** Throws ConfigError when a file cannot be used. */
-export function createGeoPart(config: Pick<Config, 'geo' | 'socks'>, log: Log): GeoPart {
+export function createGeoPart(config: Pick<Config, 'geo' | 'socks'>, log: Log) {
   const { geo: paths } = config;
   let files = readGeoFiles(paths);
   let present = openGeo(files);
@@ -54,7 +47,8 @@ export function createGeoPart(config: Pick<Config, 'geo' | 'socks'>, log: Log): 
       return files;
     },
     geo: presentGeo(() => present),
-    onLoaded: (listener) => void listeners.push(listener),
+    onLoaded: (listener: (files: GeoFiles) => void): void => void listeners.push(listener),
+    /** Reads the files again. When one cannot be used, logs why, and what was read before stays in use. */
     reload,
     start() {
       for (const path of watched) watchFile(path, { interval: LOOK_MS, persistent: false }, reload);

@@ -8,18 +8,12 @@ import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
 import { SessionRecorder } from '../core/trace/session-recorder.js';
 import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = MINUTE_MS;
 
-export interface HeartbeatsPart extends Part {
-  /** Writes what waits for the database. */
-  flush(): Promise<void>;
-  /** Reloads the totals of these accounts after other nodes have written entries. */
-  refresh(accountIds: readonly string[]): Promise<void>;
-}
+export type HeartbeatsPart = ReturnType<typeof createHeartbeatsPart>;
 
 export function createHeartbeatsPart(deps: {
   readonly config: Pick<Config, 'heartbeats' | 'trace'>;
@@ -29,7 +23,7 @@ export function createHeartbeatsPart(deps: {
   readonly stats: { countHeartbeat(entry: Heartbeat): void };
   readonly log: Log;
   readonly now: () => number;
-}): HeartbeatsPart {
+}) {
   const { config, log, now } = deps;
   const { store, directory, pool, sessions } = deps.core;
   const recorder = createRecorder({
@@ -70,7 +64,9 @@ export function createHeartbeatsPart(deps: {
   });
   return {
     name: 'heartbeats',
+    /** Reloads the totals of these accounts after other nodes have written entries. */
     refresh: writer.refresh,
+    /** Writes what waits for the database. */
     flush: writer.flush,
     async start() {
       await store.sessionRecords.cutOff(deps.node.nodeName, now());

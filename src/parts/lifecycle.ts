@@ -26,20 +26,7 @@ export interface Grace {
 /** How long a command of an agent may take to exit after the grace period, in ms. */
 const COMMAND_END_MS = 5_000;
 
-export interface Lifecycle {
-  /** Starts a part, registers it for `stop`, and returns it. */
-  use<Kind extends Part>(part: Kind): Promise<Kind>;
-  /**
-   * Drains all parts concurrently, then stops them in reverse order. A failure of one part does not affect the others. A second
-   * call ends the grace period.
-   * @returns whether all parts stopped without errors and in time; never rejects
-   */
-  stop(): Promise<boolean>;
-  /** Stops the parts without draining them, after a start that failed. Never rejects. */
-  undo(): Promise<boolean>;
-  /** Stops the parts without draining them, for a successor. Never rejects. @returns as `stop` */
-  handOver(): Promise<boolean>;
-}
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 export function createLifecycle(options: {
   /** Time limit for draining, in ms. */
@@ -47,7 +34,7 @@ export function createLifecycle(options: {
   /** Time limit for stopping each part, in ms. */
   readonly stopTimeoutMs: number;
   readonly log: Log;
-}): Lifecycle {
+}) {
   const { graceMs, stopTimeoutMs, log } = options;
   const parts: Part[] = [];
   const graceOver = new AbortController();
@@ -83,21 +70,29 @@ export function createLifecycle(options: {
   }
 
   return {
-    async use(part) {
+    /** Starts a part, registers it for `stop`, and returns it. */
+    async use<Kind extends Part>(part: Kind): Promise<Kind> {
       parts.push(part);
       await part.start?.();
       return part;
     },
 
-    stop() {
+    /**
+     * Drains all parts concurrently, then stops them in reverse order. A failure of one part does not affect the others. A second
+     * call ends the grace period.
+     * @returns whether all parts stopped without errors and in time; never rejects
+     */
+    stop(): Promise<boolean> {
       if (stopping) graceOver.abort();
       stopping ??= drain().then(async (isDrained) => (await undo()) && isDrained);
       return stopping;
     },
 
+    /** Stops the parts without draining them, after a start that failed. Never rejects. */
     undo,
 
-    handOver: () => inReverse((part) => (part.handOver ? part.handOver() : part.stop?.())),
+    /** Stops the parts without draining them, for a successor. Never rejects. @returns as `stop` */
+    handOver: (): Promise<boolean> => inReverse((part) => (part.handOver ? part.handOver() : part.stop?.())),
   };
 }
 

@@ -8,7 +8,6 @@ import { MINUTE_MS } from '../core/clock.js';
 import { createOrderedIds } from '../core/ids.js';
 import type { Log } from '../core/log.js';
 import {
-  type Confirmations,
   createConfirmations,
   type IsTrusted,
   type NoticeReach,
@@ -18,42 +17,22 @@ import {
 } from '../core/notices/confirmations.js';
 import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
 import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../core/notices/notice-settings.js';
-import { createNotices, type GuardCounts } from '../core/notices/notices.js';
+import { createNotices } from '../core/notices/notices.js';
 import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
 import type { NodePart } from './database/node.js';
-import type { Part } from './lifecycle.js';
 import { createTasks } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 import { createStateAlerts } from './state-alerts.js';
-
-export interface NoticesPart extends Part {
-  /** Counts a guess of a client address at a player's name or password. */
-  guessed(client: string): void;
-  /** A limit of the guard has slowed or refused uses of an account, or has suspended it until a time. */
-  guarded(username: string, limit: string, counts: GuardCounts, until?: string): void;
-  /**
-   * Sends a test message to the operator now, by these settings. Returns its outcome, or null when the channel or the address is not
-   * set.
-   */
-  test(
-    channel: NoticeChannel,
-    settings: NoticeSettings,
-    signal: AbortSignal,
-  ): Promise<DeliveryOutcome | null>;
-  /** Returns what the current settings send and what others would, and how many waiting notices these would discard. */
-  preview(settings: NoticeSettings): Promise<NoticePreview>;
-  readonly confirmations: Confirmations;
-  /** Delivers due notices of all channels. Call it when a notice became due. */
-  wake(): void;
-}
 
 export interface NoticePreview {
   readonly before: NoticeReach;
   readonly after: NoticeReach;
   readonly discarded: number;
 }
+
+export type NoticesPart = ReturnType<typeof createNoticesPart>;
 
 export function createNoticesPart(deps: {
   readonly config: Pick<Config, 'notices' | 'admin' | 'socks'>;
@@ -63,7 +42,7 @@ export function createNoticesPart(deps: {
   readonly stats: { readonly changes: Pick<ChangeSignal, 'notify'> };
   readonly log: Log;
   readonly now: () => number;
-}): NoticesPart {
+}) {
   const { core, log, now } = deps;
   const { timeoutMs, lookEveryMs, maxTries, backoffMs, sellerPerHour, ...file } = deps.config.notices;
   const { contactCodes } = core.store;
@@ -199,12 +178,16 @@ export function createNoticesPart(deps: {
   };
   return {
     name: 'notices',
+    /** Counts a guess of a client address at a player's name or password. */
     guessed: notices.guessed,
+    /** A limit of the guard has slowed or refused uses of an account, or has suspended it until a time. */
     guarded: notices.guarded,
     confirmations,
+    /** Delivers due notices of all channels. Call it when a notice became due. */
     wake,
 
-    async preview(settings) {
+    /** Returns what the current settings send and what others would, and how many waiting notices these would discard. */
+    async preview(settings: NoticeSettings): Promise<NoticePreview> {
       const current = setting.current();
       const off = (await store.channels()).filter((way) => sendsTo(current, way) && !sendsTo(settings, way));
       const waiting = await Promise.all(
@@ -219,7 +202,15 @@ export function createNoticesPart(deps: {
       };
     },
 
-    async test(channel, settings, signal) {
+    /**
+     * Sends a test message to the operator now, by these settings. Returns its outcome, or null when the channel or the address is not
+     * set.
+     */
+    async test(
+      channel: NoticeChannel,
+      settings: NoticeSettings,
+      signal: AbortSignal,
+    ): Promise<DeliveryOutcome | null> {
       const sender = senderOf(channel, settings);
       const to = operatorAddress(settings, channel);
       if (!sender || to === null) return null;

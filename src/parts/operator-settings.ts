@@ -1,18 +1,15 @@
 // The settings that the console can change in addition to the configuration: game rules, retention, public address.
 import { type Config, ConfigError, type Loaded } from '../config.js';
-import { createPublicAddressSetting, type PublicAddressSetting } from '../core/accounts/player/proxy-link.js';
+import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';
-import { createGameRulesSetting, type GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
-import type { HeartbeatRetention } from '../core/heartbeats/heartbeat.js';
+import { createGameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import {
   createNoticesSetting,
   NOTICE_DEFAULTS,
   type NoticeSettings,
-  type NoticesSetting,
 } from '../core/notices/notice-settings.js';
-import { createRetentionSetting, type Retention, type RetentionSetting } from '../core/settings/retention.js';
+import { createRetentionSetting, type Retention } from '../core/settings/retention.js';
 import { compilePattern } from '../games-pattern.js';
-import type { Services } from '../http/services.js';
 import type { Effective } from '../http/v1/settings/effective.js';
 import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
@@ -22,19 +19,6 @@ import { databaseName } from './database/database.js';
 export interface ConfigSource extends Pick<Loaded, 'file' | 'effective'> {
   /** Reads the configuration again and returns the changed keys that need a restart. Rejects with ConfigError. */
   readonly needsRestart?: () => Promise<readonly string[]>;
-}
-
-export interface OperatorSettings {
-  readonly gameRules: GameRulesSetting;
-  readonly retention: RetentionSetting;
-  readonly publicAddress: PublicAddressSetting;
-  readonly notices: NoticesSetting;
-  readonly configuredAddress: Services['configuredAddress'];
-  /** The current values, from the console or the configuration. */
-  readonly heartbeatRetention: HeartbeatRetention;
-  runRetentionMs(): number;
-  /** The effective configuration, for the settings page. */
-  effective(): Promise<Effective>;
 }
 
 /** The configuration keys of the retention settings. */
@@ -57,45 +41,37 @@ export const retentionOf = (config: Config): Retention => ({
   auditDays: config.admin.audit.days,
 });
 
+export type OperatorSettings = Awaited<ReturnType<typeof openSettings>>;
+
 /** Reads the settings. Rejects when the database cannot be read. */
 export async function openSettings(deps: {
   readonly config: Config;
   readonly source: ConfigSource;
   readonly core: Pick<Core, 'store' | 'settings' | 'pool'>;
   readonly startedAt: number;
-}): Promise<OperatorSettings> {
+}) {
   const { config, source } = deps;
   const { store, settings, pool } = deps.core;
   const gameRules = await settings.open(
-    createGameRulesSetting({
-      settings: store.settings,
-      fileRules: config.heartbeats.games,
-      compile: compilePattern,
-    }),
+    createGameRulesSetting(store.settings, config.heartbeats.games, compilePattern),
   );
-
-  const retention = await settings.open(
-    createRetentionSetting({ settings: store.settings, ofFile: retentionOf(config) }),
-  );
+  const retention = await settings.open(createRetentionSetting(store.settings, retentionOf(config)));
   pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
   retention.onChanged(({ heartbeatsPerAccount }) => pool.setMaxPerAccount(heartbeatsPerAccount));
 
   const { publicHost, publicPort } = config.socks;
   const publicAddress = await settings.open(
-    createPublicAddressSetting({ settings: store.settings, ofFile: { host: publicHost, port: publicPort } }),
+    createPublicAddressSetting(store.settings, { host: publicHost, port: publicPort }),
   );
   const ofFile = config.notices;
   const notices = await settings.open(
-    createNoticesSetting({
-      settings: store.settings,
-      ofFile: {
-        ...NOTICE_DEFAULTS,
-        timeZone: config.timeZone,
-        expiryDays: ofFile.expiryDays,
-        quotaPercent: ofFile.quotaPercent,
-        digestHour: ofFile.digestHour,
-        webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },
-      },
+    createNoticesSetting(store.settings, {
+      ...NOTICE_DEFAULTS,
+      timeZone: config.timeZone,
+      expiryDays: ofFile.expiryDays,
+      quotaPercent: ofFile.quotaPercent,
+      digestHour: ofFile.digestHour,
+      webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },
     }),
   );
   const sourceOf = (path: string) =>
@@ -132,6 +108,7 @@ export async function openSettings(deps: {
       port: publicPort,
       portFrom: sourceOf('socks.publicPort'),
     },
+    /** The current values, from the console or the configuration. */
     heartbeatRetention: {
       get maxAgeMs() {
         return retention.current().heartbeatDays * DAY_MS;
@@ -140,10 +117,11 @@ export async function openSettings(deps: {
         return retention.current().heartbeatsPerAccount;
       },
     },
-    runRetentionMs: () =>
+    runRetentionMs: (): number =>
       retention.saved().has('runDays') ? retention.current().runDays * DAY_MS : config.webhooks.retentionMs,
 
-    async effective() {
+    /** The effective configuration, for the settings page. */
+    async effective(): Promise<Effective> {
       const changed = changedInConsole();
       return {
         program: programNow(running),

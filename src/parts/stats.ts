@@ -1,35 +1,22 @@
 // Live statistics, charts, the login log, and the change events on which pages of the console reload.
 import type { Config } from '../config.js';
-import { createLoginLog, type LoginLog } from '../core/accounts/access/login-log.js';
+import { createLoginLog } from '../core/accounts/access/login-log.js';
 import { LiveActivity } from '../core/accounts/usage/live-activity.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
-import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
+import { createHeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
 import type { Log } from '../core/log.js';
 import type { NodeLoad } from '../core/nodes/nodes.js';
 import type { Session } from '../core/sessions/session.js';
-import { type ChangeSignal, createChangeSignal } from '../core/stats/change-signal.js';
-import { createHistory, type History } from '../core/stats/history.js';
-import { createOverview, type OverviewNow } from '../core/stats/overview.js';
+import { createChangeSignal } from '../core/stats/change-signal.js';
+import { createHistory } from '../core/stats/history.js';
+import { createOverview } from '../core/stats/overview.js';
 import { nodeTimers } from '../core/timers.js';
 import { everyStep } from '../core/turns.js';
 import type { Core } from './core.js';
 import type { NodePart } from './database/node.js';
-import type { Part } from './lifecycle.js';
 import { createTasks } from './lifecycle.js';
 
 type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
-
-export interface StatsPart extends Part {
-  readonly changes: ChangeSignal;
-  readonly activity: LiveActivity;
-  readonly heartbeatSums: HeartbeatSums;
-  readonly history: History;
-  readonly overview: () => Promise<OverviewNow>;
-  readonly logins: LoginLog;
-  /** The current load of this node. */
-  load(): Load;
-  countHeartbeat(entry: Heartbeat): void;
-}
 
 /** Maximum number of login groups in memory. */
 const MAX_LOGIN_GROUPS = 20_000;
@@ -39,6 +26,8 @@ const TICK_MS = 1_000;
 const RUNS_EVERY_MS = 2_000;
 const SUMS_EVERY_MS = 20_000;
 
+export type StatsPart = Awaited<ReturnType<typeof createStatsPart>>;
+
 /** Loads today's values from the database. Rejects when it cannot be read. */
 export async function createStatsPart(deps: {
   readonly config: Pick<Config, 'heartbeats' | 'admin'>;
@@ -46,7 +35,7 @@ export async function createStatsPart(deps: {
   readonly node: Pick<NodePart, 'isFirst'>;
   readonly log: Log;
   readonly now: () => number;
-}): Promise<StatsPart> {
+}) {
   const { config, now } = deps;
   const { store, directory, sessions, settings } = deps.core;
   const changes = createChangeSignal(SIGNAL_QUIET_MS, nodeTimers);
@@ -137,14 +126,15 @@ export async function createStatsPart(deps: {
       await everyStep(logins.flush, heartbeatSums.flush);
     },
 
-    load: () => ({
+    /** The current load of this node. */
+    load: (): Load => ({
       sessions: sessions.size,
       accountsOnline: sessions.accountCount,
       bytesPerSecondUp: activity.rate.up,
       bytesPerSecondDown: activity.rate.down,
     }),
 
-    countHeartbeat(entry) {
+    countHeartbeat(entry: Heartbeat): void {
       activity.countHeartbeat();
       heartbeatSums.record(entry);
     },

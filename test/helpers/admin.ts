@@ -142,7 +142,7 @@ export async function startTestAdmin(
     newId: randomUUID,
   });
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
-  const plans = await settings.open(createPlansSetting({ settings: store.settings }));
+  const plans = await settings.open(createPlansSetting(store.settings));
   const passwords = quickPasswords();
   const credentials = createAdminCredentials({ settings: store.settings, passwords });
   await credentials.ensure(ADMIN);

@@ -40,26 +40,9 @@ export interface AccountWriteDeps {
 }
 
 /** Each call rejects, and changes nothing, when the database cannot be written. Call one at a time for an account. */
-export interface AccountWrites {
-  /** Returns the added accounts; the names of the others are taken. */
-  add(entries: readonly ImportedAccount[], by?: Actor): Promise<readonly Account[]>;
-  /** Returns the changed accounts. `after` gets the stored account with its newest login. */
-  change(changes: readonly Change[], by?: Actor): Promise<readonly Account[]>;
-  /** Starts the quota period of an account again; false when it does not exist. */
-  resetUsage(id: string, by: Actor): Promise<boolean>;
-  /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refuse` returns for it. */
-  remove<Refusal extends string>(
-    id: string,
-    by: Actor | undefined,
-    refuse: Refuse<Account, Refusal>,
-  ): Promise<Account | Refusal | null>;
-  /** Removes accounts; returns those that existed. */
-  removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
-  refresh(ids: readonly string[]): Promise<void>;
-}
+export type AccountWrites = ReturnType<typeof createAccountWrites>;
 
-export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
+export function createAccountWrites(deps: AccountWriteDeps) {
   const { store, directory, usage, pool, calendar, now } = deps;
   /** Puts stored accounts into the directory. Resolves when the usage of those that `isCounted` selects is counted. */
   async function put(
@@ -85,7 +68,8 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
   }
 
   return {
-    async add(entries, by) {
+    /** Returns the added accounts; the names of the others are taken. */
+    async add(entries: readonly ImportedAccount[], by?: Actor): Promise<readonly Account[]> {
       if (entries.length === 0) return [];
       const accounts = entries.map(({ account }) => account);
       const traffic = entries.flatMap(({ account, used }) => trafficOf(account, used, now(), calendar));
@@ -97,7 +81,8 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
       );
     },
 
-    async change(changes, by) {
+    /** Returns the changed accounts. `after` gets the stored account with its newest login. */
+    async change(changes: readonly Change[], by?: Actor): Promise<readonly Account[]> {
       if (changes.length === 0) return [];
       const imported = new Set<string>();
       const write = (): Promise<Account[]> =>
@@ -119,7 +104,8 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
       return put(changed, (account) => imported.has(account.id) || isCountedOtherwise(account));
     },
 
-    async resetUsage(id, by) {
+    /** Starts the quota period of an account again; false when it does not exist. */
+    async resetUsage(id: string, by: Actor): Promise<boolean> {
       const account = await usage.afterWriting(async () => {
         const before = directory.byId(id);
         if (!before) return undefined;
@@ -136,19 +122,26 @@ export function createAccountWrites(deps: AccountWriteDeps): AccountWrites {
       return true;
     },
 
-    async remove(id, by, refuse) {
+    /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refuse` returns for it. */
+    async remove<Refusal extends string>(
+      id: string,
+      by: Actor | undefined,
+      refuse: Refuse<Account, Refusal>,
+    ): Promise<Account | Refusal | null> {
       const removed = await store.remove(id, by, refuse);
       if (removed !== null && typeof removed !== 'string') forget(id);
       return removed;
     },
 
-    async removeMany(ids, by) {
+    /** Removes accounts; returns those that existed. */
+    async removeMany(ids: readonly string[], by: Actor): Promise<Account[]> {
       const removed = await store.removeMany(ids, by);
       for (const { id } of removed) forget(id);
       return removed;
     },
 
-    async refresh(ids) {
+    /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
+    async refresh(ids: readonly string[]): Promise<void> {
       const accounts = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
       for (const id of ids) {
         const account = accounts.get(id);

@@ -2,13 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
-import {
-  type Change,
-  createSetting,
-  type EndedAccess,
-  type Reloadable,
-  type SettingStore,
-} from '../settings/setting.js';
+import { type Change, createSetting, type EndedAccess, type SettingStore } from '../settings/setting.js';
 import { type Credential, fingerprintOf, type PeoplePasswords } from './people-passwords.js';
 
 /** User name and password hash are one value, so that they change together. */
@@ -50,43 +44,6 @@ export interface FirstCredentials {
   store(): Promise<boolean>;
 }
 
-export interface AdminCredentials extends Reloadable {
-  /**
-   * Sets the credentials at the start. `given` credentials (environment, file, systemd credential) replace stored ones. Without a
-   * given or stored password, generates a random one and returns it, to be stored and shown once.
-   * Whether a given password differs from a stored one is decided later, by `settle`. Throws RangeError for an invalid user name or password.
-   */
-  ensure(given: GivenCredentials): Promise<FirstCredentials | null>;
-  /** Compares the password given to `ensure` with the stored one, and replaces that if they differ. Rejects when it cannot be written. */
-  settle(): Promise<void>;
-  /** Whether there is nothing to `settle`. Until then the stored password, and what began with it, may be outdated. */
-  isSettled(): boolean;
-  /** The sources that `ensure` received at the last start of any process. The next start undoes changes by `set` to these. */
-  givenBy(): Promise<CredentialSources>;
-  /** Changes the password, and the user name unless it is undefined; can revoke the tokens. Rejects when it cannot be written. */
-  set(
-    username: string | undefined,
-    password: string,
-    by?: Actor,
-    revokeTokens?: boolean,
-  ): Promise<AdminCredentialsSet>;
-  /** Changes the password if the stored hash still is `currentHash`. Rejects when it cannot be written. */
-  setPassword(
-    currentHash: string,
-    password: string,
-    by: Actor,
-    revokeTokens: boolean,
-  ): Promise<AdminCredentialsSet<'wrong-password' | 'invalid-password' | 'short-password'>>;
-  /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. Rejects when it cannot be written. */
-  renewHash(currentHash: string, passwordHash: string): Promise<void>;
-  /** The current user name; the default one before `ensure`. */
-  username(): string;
-  /** What the administrator signs in with; null until `ensure` or `reload` has been called. */
-  credential(): Credential | null;
-  /** A digest that changes with user name and password, without revealing them. */
-  fingerprint(): string;
-}
-
 /** What a change of user name or password ends. */
 const ENDED: EndedAccess = { operatorId: null, tokens: false };
 
@@ -94,6 +51,8 @@ interface Stored {
   readonly username: string;
   readonly passwordHash: string;
 }
+
+export type AdminCredentials = ReturnType<typeof createAdminCredentials>;
 
 /** `newPassword` generates the password of the first start; default: 24 random characters. */
 export function createAdminCredentials({
@@ -104,7 +63,7 @@ export function createAdminCredentials({
   settings: SettingStore;
   passwords: PeoplePasswords;
   newPassword?: () => string;
-}): AdminCredentials {
+}) {
   const setting = createSetting<Stored | null>({
     store: settings,
     key: ADMIN_CREDENTIALS_KEY,
@@ -188,9 +147,19 @@ export function createAdminCredentials({
   return {
     key: ADMIN_CREDENTIALS_KEY,
     reload: setting.reload,
+    /** The sources that `ensure` received at the last start of any process. The next start undoes changes by `set` to these. */
     givenBy,
 
-    ensure: ({ password, givenBy: sources = {}, ...given }) =>
+    /**
+     * Sets the credentials at the start. `given` credentials (environment, file, systemd credential) replace stored ones. Without a
+     * given or stored password, generates a random one and returns it, to be stored and shown once.
+     * Whether a given password differs from a stored one is decided later, by `settle`. Throws RangeError for an invalid user name or password.
+     */
+    ensure: ({
+      password,
+      givenBy: sources = {},
+      ...given
+    }: GivenCredentials): Promise<FirstCredentials | null> =>
       setting.change(async ({ write, hold }) => {
         await saveSources(sources);
         const stored = setting.value();
@@ -210,10 +179,18 @@ export function createAdminCredentials({
         return null;
       }),
 
+    /** Compares the password given to `ensure` with the stored one, and replaces that if they differ. Rejects when it cannot be written. */
     settle,
-    isSettled: () => unsettled === null,
+    /** Whether there is nothing to `settle`. Until then the stored password, and what began with it, may be outdated. */
+    isSettled: (): boolean => unsettled === null,
 
-    async set(newUsername, password, by = DAEMON, revokeTokens = false) {
+    /** Changes the password, and the user name unless it is undefined; can revoke the tokens. Rejects when it cannot be written. */
+    async set(
+      newUsername: string | undefined,
+      password: string,
+      by: Actor = DAEMON,
+      revokeTokens: boolean = false,
+    ): Promise<AdminCredentialsSet> {
       if (newUsername !== undefined && !isValidAdminUsername(newUsername))
         return { ok: false, reason: 'invalid-username' };
       const fault = passwordRefusal(password);
@@ -225,7 +202,13 @@ export function createAdminCredentials({
       });
     },
 
-    async setPassword(currentHash, password, by, revokeTokens) {
+    /** Changes the password if the stored hash still is `currentHash`. Rejects when it cannot be written. */
+    async setPassword(
+      currentHash: string,
+      password: string,
+      by: Actor,
+      revokeTokens: boolean,
+    ): Promise<AdminCredentialsSet<'wrong-password' | 'invalid-password' | 'short-password'>> {
       const fault = passwordRefusal(password);
       if (fault) return { ok: false, reason: fault };
       const passwordHash = await passwords.hash(password);
@@ -237,20 +220,24 @@ export function createAdminCredentials({
       });
     },
 
-    renewHash: (currentHash, passwordHash) =>
+    /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. Rejects when it cannot be written. */
+    renewHash: (currentHash: string, passwordHash: string): Promise<void> =>
       setting.change(async ({ write }) => {
         const stored = setting.value();
         if (stored?.passwordHash === currentHash) await write({ ...stored, passwordHash });
       }),
 
-    username: () => setting.value()?.username ?? DEFAULT_ADMIN_USERNAME,
+    /** The current user name; the default one before `ensure`. */
+    username: (): string => setting.value()?.username ?? DEFAULT_ADMIN_USERNAME,
 
-    credential() {
+    /** What the administrator signs in with; null until `ensure` or `reload` has been called. */
+    credential(): Credential | null {
       const current = setting.value();
       return current && credentialOf(current);
     },
 
-    fingerprint() {
+    /** A digest that changes with user name and password, without revealing them. */
+    fingerprint(): string {
       const current = setting.value();
       if (fingerprint?.of !== current)
         fingerprint = { of: current, text: fingerprintOf(current && JSON.stringify(current)) };

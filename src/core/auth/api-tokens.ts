@@ -2,7 +2,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import { type Clock, isoOrNull } from '../clock.js';
-import type { Reloadable } from '../settings/setting.js';
 import { createTurns } from '../turns.js';
 
 export interface ApiToken {
@@ -30,22 +29,6 @@ export interface ApiTokenStore {
   used(id: string, at: number, from: string): Promise<void>;
 }
 
-export interface ApiTokens extends Reloadable {
-  /** Oldest first; with `operatorId` only tokens of this operator. */
-  list(operatorId?: string): ApiToken[];
-  /** Null when the creator has as many tokens as allowed. Rejects when the token cannot be written. */
-  create(
-    input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt' | 'operatorId'>,
-    by: Actor,
-  ): Promise<{ readonly token: ApiToken; readonly secret: string } | null>;
-  /** Returns false when there is no such token; with `operatorId` also for a token of somebody else. */
-  revoke(id: string, by: Actor, operatorId?: string): Promise<boolean>;
-  /** The token with this secret, if it is valid; records the use. */
-  find(secret: string, from: string): ApiToken | null;
-  /** Whether the token exists and has not expired. */
-  isValid(id: string): boolean;
-}
-
 /** The key of token changes in the list of changes. */
 export const API_TOKENS_KEY = 'admin.tokens';
 
@@ -55,6 +38,8 @@ const SECRET_BYTES = 32;
 const SHOWN_PREFIX_LENGTH = 9;
 const USE_WRITTEN_EVERY_MS = 60_000;
 
+export type ApiTokens = ReturnType<typeof createApiTokens>;
+
 export function createApiTokens(deps: {
   readonly store: ApiTokenStore;
   readonly now: Clock;
@@ -62,7 +47,7 @@ export function createApiTokens(deps: {
   /** Per creator. */
   readonly maxTokens: number;
   readonly onError: (error: unknown) => void;
-}): ApiTokens {
+}) {
   const { store, now } = deps;
   const byId = new Map<string, ApiToken>();
   const idByHash = new Map<string, string>();
@@ -98,12 +83,17 @@ export function createApiTokens(deps: {
         for (const token of stored) put(token);
       }),
 
-    list: (operatorId) =>
+    /** Oldest first; with `operatorId` only tokens of this operator. */
+    list: (operatorId?: string): ApiToken[] =>
       [...byId.values()]
         .filter((token) => operatorId === undefined || token.operatorId === operatorId)
         .sort((a, b) => a.createdAt - b.createdAt),
 
-    create: (input, by) =>
+    /** Null when the creator has as many tokens as allowed. Rejects when the token cannot be written. */
+    create: (
+      input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt' | 'operatorId'>,
+      by: Actor,
+    ): Promise<{ readonly token: ApiToken; readonly secret: string } | null> =>
       inTurn(API_TOKENS_KEY, async () => {
         const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
         const token: ApiToken = {
@@ -120,7 +110,8 @@ export function createApiTokens(deps: {
         return { token, secret };
       }),
 
-    revoke: (id, by, operatorId) =>
+    /** Returns false when there is no such token; with `operatorId` also for a token of somebody else. */
+    revoke: (id: string, by: Actor, operatorId?: string): Promise<boolean> =>
       inTurn(API_TOKENS_KEY, async () => {
         const token = byId.get(id);
         if (!token || (operatorId !== undefined && token.operatorId !== operatorId)) return false;
@@ -130,7 +121,8 @@ export function createApiTokens(deps: {
         return true;
       }),
 
-    find(secret, from) {
+    /** The token with this secret, if it is valid; records the use. */
+    find(secret: string, from: string): ApiToken | null {
       const token = byId.get(idByHash.get(hashOf(secret)) ?? '');
       if (!isValid(token)) return null;
       const at = now();
@@ -140,7 +132,8 @@ export function createApiTokens(deps: {
       return token;
     },
 
-    isValid: (id) => isValid(byId.get(id)),
+    /** Whether the token exists and has not expired. */
+    isValid: (id: string): boolean => isValid(byId.get(id)),
   };
 }
 

@@ -2,7 +2,6 @@
 // credentials of its user (user name, password, role, second factor) change.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
-import type { Reloadable } from '../settings/setting.js';
 import type { Operator } from './operator.js';
 
 export interface ConsoleSession {
@@ -37,43 +36,11 @@ export interface ConsoleSessionStore {
   remove(hashes: readonly string[]): Promise<void>;
 }
 
-export interface ConsoleSessions extends Reloadable {
-  /**
-   * Opens a session; returns its cookie value. `credentials`: the fingerprint when the password was checked. Returns null when they
-   * have changed since. @param operator null: the administrator
-   */
-  open(
-    username: string,
-    operator: Pick<Operator, 'id' | 'name' | 'role'> | null,
-    address: string,
-    credentials: string,
-  ): Promise<string | null>;
-  /** The session of a cookie value, if it is valid; counts as use. */
-  find(value: string): ConsoleSession | null;
-  /** Like `find`, for a session that another daemon has just opened: reads the database. Rejects when it cannot be read. */
-  read(value: string): Promise<ConsoleSession | null>;
-  /** Whether a session is valid; does not count as use. */
-  isOpen(hash: string): boolean;
-  close(hash: string): Promise<void>;
-  /** Records that the user has given the password or a one-time code again. Returns until when the session is confirmed. */
-  confirm(hash: string): Promise<number>;
-  /** Until when the session is confirmed, as far as this daemon knows; null: it is not. */
-  confirmedUntil(hash: string): number | null;
-  /** Whether the session is confirmed. Asks the database when this daemon knows of no confirmation: another one may. */
-  isConfirmed(hash: string): Promise<boolean>;
-  /**
-   * After a change of a user's credentials, which has removed all sessions of the user from the database: ends them here, except
-   * `kept`, which it stores again; null ends all. `kept` is the session that made the change, with the fingerprint right before it.
-   * It ends too when it was not valid then.
-   */
-  keepOnly(operatorId: string | null, kept: SessionCredentials | null): Promise<void>;
-  /** Ends the sessions whose credentials another process has changed; returns how many. */
-  sweep(): number;
-}
-
 const VALUE_BYTES = 32;
 /** How often the time of the last use is written. A restart loses at most this much. */
 const USE_WRITTEN_EVERY_MS = 60_000;
+
+export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
 export function createConsoleSessions(options: {
   readonly store: ConsoleSessionStore;
@@ -89,7 +56,7 @@ export function createConsoleSessions(options: {
   /** Maximum number of sessions of one user; a new one ends the least recently used. */
   readonly maxSessions: number;
   readonly onError: (error: unknown) => void;
-}): ConsoleSessions {
+}) {
   const { store, now, onError } = options;
   const open = new Map<string, ConsoleSession>();
   const usedWritten = new Map<string, number>();
@@ -176,7 +143,16 @@ export function createConsoleSessions(options: {
       removals += 1;
     },
 
-    async open(username, operator, address, credentials) {
+    /**
+     * Opens a session; returns its cookie value. `credentials`: the fingerprint when the password was checked. Returns null when they
+     * have changed since. @param operator null: the administrator
+     */
+    async open(
+      username: string,
+      operator: Pick<Operator, 'id' | 'name' | 'role'> | null,
+      address: string,
+      credentials: string,
+    ): Promise<string | null> {
       const operatorId = operator?.id ?? null;
       const value = randomBytes(VALUE_BYTES).toString('base64url');
       const at = now();
@@ -206,12 +182,14 @@ export function createConsoleSessions(options: {
       return value;
     },
 
-    find(value) {
+    /** The session of a cookie value, if it is valid; counts as use. */
+    find(value: string): ConsoleSession | null {
       const session = current(hashOf(value));
       return session && recordUse(session);
     },
 
-    async read(value) {
+    /** Like `find`, for a session that another daemon has just opened: reads the database. Rejects when it cannot be read. */
+    async read(value: string): Promise<ConsoleSession | null> {
       const hash = hashOf(value);
       const stored = await readStored(() => store.get(hash));
       if (!stored) return null;
@@ -224,10 +202,12 @@ export function createConsoleSessions(options: {
       return session && recordUse(session);
     },
 
-    isOpen: (hash) => current(hash) !== null,
-    close: (hash) => forget([hash]),
+    /** Whether a session is valid; does not count as use. */
+    isOpen: (hash: string): boolean => current(hash) !== null,
+    close: (hash: string): Promise<void> => forget([hash]),
 
-    async confirm(hash) {
+    /** Records that the user has given the password or a one-time code again. Returns until when the session is confirmed. */
+    async confirm(hash: string): Promise<number> {
       const at = now();
       await store.confirmed(hash, at);
       const session = open.get(hash);
@@ -235,11 +215,18 @@ export function createConsoleSessions(options: {
       return at + options.confirmForMs;
     },
 
-    confirmedUntil: (hash) => confirmedUntil(open.get(hash)),
-    isConfirmed: async (hash) =>
+    /** Until when the session is confirmed, as far as this daemon knows; null: it is not. */
+    confirmedUntil: (hash: string): number | null => confirmedUntil(open.get(hash)),
+    /** Whether the session is confirmed. Asks the database when this daemon knows of no confirmation: another one may. */
+    isConfirmed: async (hash: string): Promise<boolean> =>
       (confirmedUntil(open.get(hash)) ?? confirmedUntil(await store.get(hash))) !== null,
 
-    async keepOnly(operatorId, session) {
+    /**
+     * After a change of a user's credentials, which has removed all sessions of the user from the database: ends them here, except
+     * `kept`, which it stores again; null ends all. `kept` is the session that made the change, with the fingerprint right before it.
+     * It ends too when it was not valid then.
+     */
+    async keepOnly(operatorId: string | null, session: SessionCredentials | null): Promise<void> {
       const known = session === null ? undefined : open.get(session.hash);
       const kept = known && known.credentials === session?.credentials ? known : undefined;
       for (const { hash } of sessionsOf(operatorId)) open.delete(hash);
@@ -250,7 +237,8 @@ export function createConsoleSessions(options: {
       await store.renew(renewed);
     },
 
-    sweep() {
+    /** Ends the sessions whose credentials another process has changed; returns how many. */
+    sweep(): number {
       const at = now();
       const ended = [...open.values()].filter((session) => !isValid(session, at));
       // The change has removed them from the database. `keepOnly` stores the session that made it again.

@@ -2,7 +2,6 @@
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/plans/budget.js';
 import { type Actor, type AuditRecord, changedPassword, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { Reloadable } from '../settings/setting.js';
 import { createTurns } from '../turns.js';
 import {
   isValidOperatorName,
@@ -38,35 +37,7 @@ export type OperatorResult<Reason = OperatorRefusal> =
   | { readonly ok: false; readonly reason: Reason };
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
-export interface Operators extends Reloadable {
-  /** Sorted by name. */
-  list(): Operator[];
-  get(id: string): Operator | null;
-  byName(name: string): Operator | null;
-  /** What the operator with this name signs in with; null: there is none, or it is disabled. */
-  credential(name: string): Credential | null;
-  create(input: NewOperator, by: Actor): Promise<OperatorResult>;
-  change(
-    id: string,
-    change: OperatorChange,
-    by: Actor,
-  ): Promise<OperatorResult<OperatorRefusal | 'not-found'>>;
-  /** Changes the password if the stored hash still is `currentHash`. */
-  setPassword(
-    id: string,
-    currentHash: string,
-    password: string,
-    by: Actor,
-    revokeTokens: boolean,
-  ): Promise<OperatorResult<OperatorRefusal | 'not-found' | 'wrong-password'>>;
-  /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. */
-  renewHash(id: string, currentHash: string, passwordHash: string): Promise<void>;
-  /**
-   * Removes an operator with its sessions, tokens and second factor; null when it does not exist. The administrator becomes the
-   * owner of its accounts.
-   */
-  remove(id: string, by: Actor): Promise<Operator | null>;
-}
+export type Operators = ReturnType<typeof createOperators>;
 
 /** @param isReserved whether a name belongs to the administrator */
 export function createOperators({
@@ -81,7 +52,7 @@ export function createOperators({
   readonly isReserved: (name: string) => boolean;
   readonly newId: () => string;
   readonly now: Clock;
-}): Operators {
+}) {
   let byId: ReadonlyMap<string, Operator> = new Map();
   const inTurn = createTurns();
 
@@ -157,16 +128,21 @@ export function createOperators({
   return {
     key: OPERATORS_KEY,
     reload: () => inTurn(OPERATORS_KEY, async () => hold(await store.all())),
-    list: () => [...byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    get: (id) => byId.get(id) ?? null,
+    /** Sorted by name. */
+    list: (): Operator[] => [...byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    get: (id: string): Operator | null => byId.get(id) ?? null,
     byName,
 
-    credential(name) {
+    /** What the operator with this name signs in with; null: there is none, or it is disabled. */
+    credential(name: string): Credential | null {
       const operator = byName(name);
       return operator?.isEnabled ? credentialOf(operator) : null;
     },
 
-    async create({ name, role, password, budget = NO_BUDGET }, by) {
+    async create(
+      { name, role, password, budget = NO_BUDGET }: NewOperator,
+      by: Actor,
+    ): Promise<OperatorResult> {
       const early = changeRefusal({ name, password });
       if (early) return refused(early);
       const passwordHash = await passwords.hash(password);
@@ -183,14 +159,26 @@ export function createOperators({
       });
     },
 
-    change: (id, fields, by) => change<never>(id, fields, by, () => null),
+    change: (
+      id: string,
+      fields: OperatorChange,
+      by: Actor,
+    ): Promise<OperatorResult<OperatorRefusal | 'not-found'>> => change<never>(id, fields, by, () => null),
 
-    setPassword: (id, currentHash, password, by, revokeTokens) =>
+    /** Changes the password if the stored hash still is `currentHash`. */
+    setPassword: (
+      id: string,
+      currentHash: string,
+      password: string,
+      by: Actor,
+      revokeTokens: boolean,
+    ): Promise<OperatorResult<OperatorRefusal | 'not-found' | 'wrong-password'>> =>
       change(id, { password, revokeTokens }, by, ({ passwordHash }) =>
         passwordHash === currentHash ? null : 'wrong-password',
       ),
 
-    renewHash: (id, currentHash, passwordHash) =>
+    /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. */
+    renewHash: (id: string, currentHash: string, passwordHash: string): Promise<void> =>
       inTurn(OPERATORS_KEY, async () => {
         const renewed = await store.update(id, (stored) =>
           stored.passwordHash === currentHash
@@ -200,7 +188,11 @@ export function createOperators({
         if (renewed !== null && typeof renewed !== 'string') replace(renewed);
       }),
 
-    remove: (id, by) =>
+    /**
+     * Removes an operator with its sessions, tokens and second factor; null when it does not exist. The administrator becomes the
+     * owner of its accounts.
+     */
+    remove: (id: string, by: Actor): Promise<Operator | null> =>
       inTurn(OPERATORS_KEY, async () => {
         const operator = byId.get(id);
         if (!operator || !(await store.remove(id, recordOf(by, operator, null)))) return null;

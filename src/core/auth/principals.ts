@@ -32,26 +32,12 @@ export interface Principal {
   ): Promise<'wrong-password' | 'invalid-password' | 'short-password' | null>;
 }
 
-export interface Principals extends Reloadable {
-  /** Like `verify`, for credentials that were accepted a moment ago and have not changed since; null: `verify` decides. */
-  recall(username: string, password: string): Principal | null;
-  /**
-   * Returns the user with this name and password. An operator with the administrator's name cannot sign in. An unknown name takes as long
-   * as a wrong password. A stored hash of an older form is renewed. Rejects with PasswordChecksBusy.
-   */
-  verify(username: string, password: string): Promise<Principal | null>;
-  /** Resolves when the stored password of the administrator is the given one, if one was given at the start. */
-  settle(): Promise<void>;
-  /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
-  get(operatorId: string | null): Principal | null;
-  /** Returns the second factor of an operator, even of a disabled one. */
-  secondFactorOf(operatorId: string): SecondFactor | null;
-}
-
 interface Factors {
   readonly secondFactor: SecondFactor;
   readonly recoveryCodes: RecoveryCodes;
 }
+
+export type Principals = Awaited<ReturnType<typeof openPrincipals>>;
 
 /** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
 export async function openPrincipals(deps: {
@@ -67,7 +53,7 @@ export async function openPrincipals(deps: {
   readonly onError: (error: unknown) => void;
   /** Called for a second factor whose key is missing or another one. */
   readonly onUnreadable: (object: AuditRecord['object']) => void;
-}): Promise<Principals> {
+}) {
   const { credentials, operators, passwords } = deps;
   async function openFactors(prefix: string, object: AuditRecord['object']): Promise<Factors> {
     const { settings, now, totpKeys } = deps;
@@ -181,20 +167,28 @@ export async function openPrincipals(deps: {
   const hashIfRight = async (name: string, password: string): Promise<string | null> =>
     (await isRight(name, password)) ? (credentialNamed(name)?.passwordHash ?? null) : null;
 
-  const principals: Principals = {
+  return deps.open({
     key: operators.key,
-    async reload() {
+    async reload(): Promise<void> {
       await operators.reload();
       await openNew();
     },
 
+    /** Like `verify`, for credentials that were accepted a moment ago and have not changed since; null: `verify` decides. */
     recall,
+    /**
+     * Returns the user with this name and password. An operator with the administrator's name cannot sign in. An unknown name takes as long
+     * as a wrong password. A stored hash of an older form is renewed. Rejects with PasswordChecksBusy.
+     */
     verify,
+    /** Resolves when the stored password of the administrator is the given one, if one was given at the start. */
     settle: credentials.settle,
+    /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
     get,
-    secondFactorOf: (operatorId) => ofOperators.get(operatorId)?.secondFactor ?? null,
-  };
-  return deps.open(principals);
+    /** Returns the second factor of an operator, even of a disabled one. */
+    secondFactorOf: (operatorId: string): SecondFactor | null =>
+      ofOperators.get(operatorId)?.secondFactor ?? null,
+  });
 }
 
 function passwordFault(reason: string): 'wrong-password' | 'invalid-password' | 'short-password' {

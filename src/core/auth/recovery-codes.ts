@@ -2,26 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/access/password.js';
 import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
-import { createSetting, type Reloadable, type SettingStore } from '../settings/setting.js';
+import { createSetting, type SettingStore } from '../settings/setting.js';
 import { toBase32 } from './totp.js';
 
 /** Number of new codes. */
 const COUNT = 10;
 
-export interface RecoveryCodes extends Reloadable {
-  /** Generates new codes such as `abcde-fghij`, with 50 random bits each; earlier codes become invalid. Only hashes are stored. */
-  renew(by: Actor): Promise<readonly string[]>;
-  /**
-   * Whether the code is valid; invalidates it, at one daemon of all that share the database. Rejects when this cannot be written; the
-   * code then stays valid.
-   */
-  use(code: string, by: Actor): Promise<boolean>;
-  /** Number of unused codes. */
-  left(): number;
-}
-
 /** Hashes. */
 type Codes = readonly string[];
+
+export type RecoveryCodes = ReturnType<typeof createRecoveryCodes>;
 
 /**
  * @param prefix of the key of the setting
@@ -31,7 +21,7 @@ export function createRecoveryCodes(
   settings: SettingStore,
   prefix = 'admin',
   object: AuditRecord['object'] = ADMINISTRATOR,
-): RecoveryCodes {
+) {
   const key = `${prefix}.recovery-codes`;
   const setting = createSetting<Codes>({
     store: settings,
@@ -53,7 +43,8 @@ export function createRecoveryCodes(
     key,
     reload: setting.reload,
 
-    renew: (by) =>
+    /** Generates new codes such as `abcde-fghij`, with 50 random bits each; earlier codes become invalid. Only hashes are stored. */
+    renew: (by: Actor): Promise<readonly string[]> =>
       setting.change(async ({ write }) => {
         const codes = Array.from({ length: COUNT }, newCode);
         const hashes = codes.map((code) => hashPassword(plainCode(code)));
@@ -61,7 +52,11 @@ export function createRecoveryCodes(
         return codes;
       }),
 
-    use: (code, by) =>
+    /**
+     * Whether the code is valid; invalidates it, at one daemon of all that share the database. Rejects when this cannot be written; the
+     * code then stays valid.
+     */
+    use: (code: string, by: Actor): Promise<boolean> =>
       setting.change(async ({ write }) => {
         const hashes = setting.value();
         // Compare all codes, so that the time does not reveal which one matched.
@@ -71,7 +66,8 @@ export function createRecoveryCodes(
         return true;
       }),
 
-    left: () => setting.value().length,
+    /** Number of unused codes. */
+    left: (): number => setting.value().length,
   };
 }
 

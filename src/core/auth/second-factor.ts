@@ -1,7 +1,7 @@
 // The second factor of the administrator or an operator: a setting with the secret, enabled after one correct code.
 import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import { type CounterStore, createSetting, type Reloadable, type SettingStore } from '../settings/setting.js';
+import { type CounterStore, createSetting, type SettingStore } from '../settings/setting.js';
 import { fingerprintOf } from './people-passwords.js';
 import {
   matchTotp,
@@ -15,24 +15,6 @@ import {
   totpUri,
 } from './totp.js';
 
-export interface SecondFactor extends Reloadable {
-  isEnabled(): boolean;
-  /** False when the secret is encrypted with a key that this process does not have: then no code is right. */
-  isReadable(): boolean;
-  /** Encrypts a secret that an older version stored as it is. Rejects when it cannot be written. */
-  sealStored(): Promise<void>;
-  /** Generates a secret, which becomes valid with `confirm`; null when the second factor is already enabled. */
-  enrol(username: string): Promise<{ readonly secret: string; readonly uri: string } | null>;
-  /** Enables it with a code of the new secret. */
-  confirm(code: string, by: Actor): Promise<'on' | 'wrong-code' | 'not-enrolled' | 'on-already'>;
-  /** Disables it; the caller has checked a code, or has access to the database. False when it was disabled. */
-  disable(by: Actor): Promise<boolean>;
-  /** Whether `code` is valid now; a code is valid once, at one daemon of all that share the database. */
-  verify(code: string): Promise<boolean>;
-  /** A digest that changes when it is enabled or disabled, without revealing the secret. */
-  fingerprint(): string;
-}
-
 interface Held {
   /** As stored. */
   readonly text: string;
@@ -41,6 +23,8 @@ interface Held {
 }
 
 const format = (held: Held | null): string => held?.text ?? '';
+
+export type SecondFactor = ReturnType<typeof createSecondFactor>;
 
 /**
  * @param prefix of the keys of the settings
@@ -59,7 +43,7 @@ export function createSecondFactor({
   keys?: TotpKeys;
   prefix?: string;
   object?: AuditRecord['object'];
-}): SecondFactor {
+}) {
   const key = `${prefix}.totp`;
   /** The new secret until it is confirmed, possibly at another daemon. */
   const offeredKey = `${prefix}.totp-offered`;
@@ -94,10 +78,12 @@ export function createSecondFactor({
   return {
     key,
     reload: setting.reload,
-    isEnabled: () => setting.value() !== null,
-    isReadable: () => setting.value()?.secret !== null,
+    isEnabled: (): boolean => setting.value() !== null,
+    /** False when the secret is encrypted with a key that this process does not have: then no code is right. */
+    isReadable: (): boolean => setting.value()?.secret !== null,
 
-    async sealStored() {
+    /** Encrypts a secret that an older version stored as it is. Rejects when it cannot be written. */
+    async sealStored(): Promise<void> {
       const held = setting.value();
       if (!held?.secret || sealedWith(held.text) !== null) return;
       const text = await toText(held.secret);
@@ -107,14 +93,19 @@ export function createSecondFactor({
       });
     },
 
-    async enrol(username) {
+    /** Generates a secret, which becomes valid with `confirm`; null when the second factor is already enabled. */
+    async enrol(username: string): Promise<{ readonly secret: string; readonly uri: string } | null> {
       if (setting.value()) return null;
       const offered = newTotpSecret();
       await settings.set(offeredKey, await toText(offered));
       return { secret: toBase32(offered), uri: totpUri(offered, username) };
     },
 
-    confirm: (code, by = DAEMON) =>
+    /** Enables it with a code of the new secret. */
+    confirm: (
+      code: string,
+      by: Actor = DAEMON,
+    ): Promise<'on' | 'wrong-code' | 'not-enrolled' | 'on-already'> =>
       setting.change(async ({ write }) => {
         if (setting.value()) return 'on-already';
         const offered = parse((await settings.get(offeredKey)) ?? '');
@@ -125,19 +116,22 @@ export function createSecondFactor({
         return 'on';
       }),
 
-    disable: (by) =>
+    /** Disables it; the caller has checked a code, or has access to the database. False when it was disabled. */
+    disable: (by: Actor): Promise<boolean> =>
       setting.change(async ({ write }) => {
         if (!setting.value()) return false;
         await write(null, auditOf(false, by), ended);
         return true;
       }),
 
-    async verify(code) {
+    /** Whether `code` is valid now; a code is valid once, at one daemon of all that share the database. */
+    async verify(code: string): Promise<boolean> {
       const secret = setting.value()?.secret ?? null;
       return secret !== null && (await use(secret, code));
     },
 
-    fingerprint() {
+    /** A digest that changes when it is enabled or disabled, without revealing the secret. */
+    fingerprint(): string {
       const held = setting.value();
       return fingerprintOf(held && (held.secret ?? held.text));
     },

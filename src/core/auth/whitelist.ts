@@ -1,13 +1,7 @@
 // The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
-import {
-  createAuditedSetting,
-  noRefusal,
-  type Refuse,
-  type Reloadable,
-  type SettingStore,
-} from '../settings/setting.js';
+import { createAuditedSetting, noRefusal, type Refuse, type SettingStore } from '../settings/setting.js';
 
 /** One entry; `text` is the operator's text. */
 export type WhitelistEntry =
@@ -143,37 +137,11 @@ function parseIpv6Prefix(text: string): AddressPrefix | null {
 
 export const WHITELIST_KEY = 'admin.whitelist';
 
-type WhitelistSaved<Refusal = never> =
-  | { readonly ok: true }
-  /** Nothing was saved because these entries are invalid. */
-  | { readonly ok: false; readonly badEntries: readonly string[] }
-  /** Nothing was saved because `refuse` returned this. */
-  | { readonly ok: false; readonly refusal: Refusal };
-
-export interface WhitelistSetting extends Reloadable {
-  /**
-   * Saves `text` if every entry is valid, and `refuse` returns null for the stored text. It applies from the next request on. Rejects
-   * when it cannot be written.
-   */
-  save<Refusal = never>(
-    text: string,
-    by?: Actor,
-    refuse?: Refuse<string, Refusal>,
-  ): Promise<WhitelistSaved<Refusal>>;
-  /** The saved text; empty when nothing was saved. */
-  text(): string;
-  /** Whether a client address may use the admin API. */
-  allows(address: string | IpBytes): boolean;
-}
-
-interface Held {
-  readonly text: string;
-  readonly allows: Whitelist['allows'];
-}
+export type WhitelistSetting = ReturnType<typeof createWhitelistSetting>;
 
 /** Allows no address until `reload` has read the setting. */
-export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
-  const setting = createAuditedSetting<Held>({
+export function createWhitelistSetting(store: SettingStore) {
+  const setting = createAuditedSetting<{ readonly text: string; readonly allows: Whitelist['allows'] }>({
     store,
     key: WHITELIST_KEY,
     name: 'whitelist',
@@ -192,7 +160,17 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
     key: WHITELIST_KEY,
     reload: setting.reload,
 
-    async save(text, by = DAEMON, refuse = noRefusal) {
+    /**
+     * Saves `text` if every entry is valid, and `refuse` returns null for the stored text. It applies from the next request on. Returns
+     * the invalid entries, or what `refuse` returned, when nothing was saved. Rejects when it cannot be written.
+     */
+    async save<Refusal = never>(
+      text: string,
+      by: Actor = DAEMON,
+      refuse: Refuse<string, Refusal> = noRefusal,
+    ): Promise<
+      { ok: true } | { ok: false; badEntries: readonly string[] } | { ok: false; refusal: Refusal }
+    > {
       const parsed = parseWhitelist(text);
       if (!parsed.ok) return { ok: false, badEntries: parsed.badEntries };
       const next = { text, allows: parsed.whitelist.allows };
@@ -204,7 +182,9 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
       return refusal === null ? { ok: true } : { ok: false, refusal };
     },
 
-    text: () => setting.current().text,
-    allows: (address) => setting.current().allows(address),
+    /** The saved text; empty when nothing was saved. */
+    text: (): string => setting.current().text,
+    /** Whether a client address may use the admin API. */
+    allows: (address: string | IpBytes): boolean => setting.current().allows(address),
   };
 }

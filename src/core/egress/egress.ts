@@ -47,24 +47,6 @@ export interface EgressDenial {
 }
 export type EgressVerdict = { readonly ok: true } | ({ readonly ok: false } & EgressDenial);
 
-export interface EgressPolicy {
-  /** Decides on a resolved address. `host` is the validated name that the client requested; null for an address. */
-  judge(destination: {
-    readonly host: string | null;
-    readonly ip: IpBytes;
-    readonly port: number;
-    /** The protocol, for the check of own listeners. Default: tcp. */
-    readonly protocol?: Protocol;
-  }): EgressVerdict;
-  /**
-   * Decides on a name that an upstream proxy resolves: denied by `deny` entries for the name or any host, and for names of this
-   * machine (RFC 6761 §6.3) unless private addresses are allowed.
-   */
-  judgeName(destination: { readonly host: string; readonly port: number }): EgressVerdict;
-  /** Set when BitTorrent is denied. */
-  readonly bittorrent: EgressDenial | null;
-}
-
 /** An entry, and the verdict when it denies. */
 type Rule = EgressEntry & { readonly verdict: EgressVerdict };
 
@@ -72,13 +54,15 @@ const ALLOWED: EgressVerdict = { ok: true };
 /** In no block of addresses. */
 const NO_ADDRESS: IpBytes = new Uint8Array(0);
 
+export type EgressPolicy = ReturnType<typeof createEgressPolicy>;
+
 /**
  * Creates the policy. The first applicable rule decides: own listeners and never-allowed addresses (link-local, metadata services,
  * multicast, unspecified, reserved) are always refused; then `deny` and `denyPorts`; then `allow`; then `private` for private
  * addresses and addresses of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as
  * both. Throws TypeError for an invalid entry, which the configuration refuses before.
  */
-export function createEgressPolicy(options: EgressOptions): EgressPolicy {
+export function createEgressPolicy(options: EgressOptions) {
   const { isThisMachine = () => false, geo = NO_GEO, path = 'egress' } = options;
   const allow = readList('allow', options.allow, path);
   const deny: readonly Rule[] = [
@@ -96,8 +80,23 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
     return matching(allow, candidate, isHere ? NO_GEO : geo) !== undefined;
   }
 
+  const bittorrent: EgressDenial | null =
+    options.bittorrent === 'deny' ? { reason: 'bittorrent', rule: `${path}.bittorrent` } : null;
+
   return {
-    judge({ host, ip, port, protocol = 'tcp' }) {
+    /** Decides on a resolved address. `host` is the validated name that the client requested; null for an address. */
+    judge({
+      host,
+      ip,
+      port,
+      protocol = 'tcp',
+    }: {
+      readonly host: string | null;
+      readonly ip: IpBytes;
+      readonly port: number;
+      /** The protocol, for the check of own listeners. Default: tcp. */
+      readonly protocol?: Protocol;
+    }): EgressVerdict {
       const name = host === null ? null : host.toLowerCase().replace(/\.$/, '');
       const plain = unmap(ip);
       const candidates = [plain, ...embeddedIpv4(plain)].map((each) => ({ host: name, ip: each, port }));
@@ -111,7 +110,11 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
       return candidates.every(mayBeReached) ? ALLOWED : denied('private');
     },
 
-    judgeName({ host, port }) {
+    /**
+     * Decides on a name that an upstream proxy resolves: denied by `deny` entries for the name or any host, and for names of this
+     * machine (RFC 6761 §6.3) unless private addresses are allowed.
+     */
+    judgeName({ host, port }: { readonly host: string; readonly port: number }): EgressVerdict {
       const name = host.toLowerCase().replace(/\.$/, '');
       const candidate = { host: name, ip: NO_ADDRESS, port };
       const rule = matching(deny, candidate, NO_GEO);
@@ -121,7 +124,8 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
       return isAllowed ? ALLOWED : denied('private');
     },
 
-    bittorrent: options.bittorrent === 'deny' ? { reason: 'bittorrent', rule: `${path}.bittorrent` } : null,
+    /** Set when BitTorrent is denied. */
+    bittorrent,
   };
 }
 

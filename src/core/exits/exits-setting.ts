@@ -1,6 +1,6 @@
 // The operator's exits as one setting, together with those of the configuration, which cannot be changed here.
 import { type Actor, differences } from '../audit/audit.js';
-import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../settings/setting.js';
+import { createAuditedSetting, type SettingStore } from '../settings/setting.js';
 import { type Exit, type ExitFields, type ExitUpstream, MAX_EXITS, NEW_EXIT } from './exit.js';
 
 export type ExitRefusal = 'exit-exists' | 'exit-fixed' | 'no-exit' | 'exit-in-use' | 'too-many-exits';
@@ -14,31 +14,23 @@ export type ExitChange = {
     | undefined;
 };
 
-export interface ExitsSetting extends AuditedSetting<readonly Exit[]> {
-  /** Those of the configuration (without passwords), then the operator's by name. */
-  list(): readonly Exit[];
-  byName(name: string): Exit | null;
-  isFixed(name: string): boolean;
-  add(name: string, fields: ExitChange, by: Actor): Promise<ExitRefusal | null>;
-  set(name: string, change: ExitChange, by: Actor): Promise<ExitRefusal | null>;
-  /** @param isUsed whether an account or a plan names the exit */
-  remove(name: string, isUsed: (name: string) => boolean, by: Actor): Promise<ExitRefusal | null>;
-}
+export type ExitsSetting = ReturnType<typeof createExitsSetting>;
 
 /** @param ofFile the exits of the configuration */
-export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit[]): ExitsSetting {
+export function createExitsSetting(store: SettingStore, ofFile: readonly Exit[]) {
   const setting = createAuditedSetting<readonly Exit[]>({
-    store: settings,
+    store,
     key: 'egress.exits',
     name: 'exits',
     initial: [],
     // Also a new password, which the log does not show, is a change.
     audited: (before, after) => ({ ...differences(shown(before), shown(after)), differs: true }),
   });
-  const isFixed = (name: string): boolean => ofFile.some((exit) => exit.name === name);
-  const list = (): readonly Exit[] => [...ofFile, ...setting.current().filter(({ name }) => !isFixed(name))];
   const find = (exits: readonly Exit[], name: string): Exit | undefined =>
     exits.find((exit) => exit.name === name);
+  const isFixed = (name: string): boolean => find(ofFile, name) !== undefined;
+  /** Those of the configuration (without passwords), then the operator's by name. */
+  const list = (): readonly Exit[] => [...ofFile, ...setting.current().filter(({ name }) => !isFixed(name))];
 
   /** Writes `exit` in the place of the one with its name; of several defaults, it is the one that stays. */
   const put = (exits: readonly Exit[], exit: Exit): readonly Exit[] =>
@@ -53,9 +45,9 @@ export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit
     ...setting,
     list,
     isFixed,
-    byName: (name) => find(list(), name) ?? null,
+    byName: (name: string): Exit | null => find(list(), name) ?? null,
 
-    add: (name, fields, by) =>
+    add: (name: string, fields: ExitChange, by: Actor): Promise<ExitRefusal | null> =>
       setting.save(
         (stored) => put(stored, changed({ name, ...NEW_EXIT }, fields)),
         by,
@@ -65,7 +57,7 @@ export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit
         },
       ),
 
-    async set(name, change, by) {
+    async set(name: string, change: ExitChange, by: Actor): Promise<ExitRefusal | null> {
       if (isFixed(name)) return 'exit-fixed';
       return setting.save(
         (stored) => put(stored, changed(find(stored, name) ?? { name, ...NEW_EXIT }, change)),
@@ -74,7 +66,8 @@ export function createExitsSetting(settings: SettingStore, ofFile: readonly Exit
       );
     },
 
-    async remove(name, isUsed, by) {
+    /** @param isUsed whether an account or a plan names the exit */
+    async remove(name: string, isUsed: (name: string) => boolean, by: Actor): Promise<ExitRefusal | null> {
       if (isFixed(name)) return 'exit-fixed';
       return setting.save(
         (stored) => stored.filter((exit) => exit.name !== name),

@@ -169,16 +169,10 @@ export interface SavedNoticeSettings extends NoticeSettings {
 export type NoticesSetting = AuditedSetting<SavedNoticeSettings>;
 
 /** @param ofFile the configured values, which apply until an operator saves others */
-export function createNoticesSetting({
-  settings,
-  ofFile,
-}: {
-  settings: SettingStore;
-  ofFile: NoticeSettings;
-}): NoticesSetting {
+export function createNoticesSetting(store: SettingStore, ofFile: NoticeSettings): NoticesSetting {
   const initial: SavedNoticeSettings = { ...ofFile, revision: 0 };
   const setting = createAuditedSetting<SavedNoticeSettings>({
-    store: settings,
+    store,
     key: 'notices',
     name: 'notices',
     initial,

@@ -1,6 +1,6 @@
 // The retention setting: the values of the configuration file, until an operator saves others.
 import { differences } from '../audit/audit.js';
-import { type AuditedSetting, createAuditedSetting, type SettingStore } from './setting.js';
+import { createAuditedSetting, type SettingStore } from './setting.js';
 
 /** Whole days, and entries. */
 export interface Retention {
@@ -13,20 +13,11 @@ export interface Retention {
   readonly auditDays: number;
 }
 
-export interface RetentionSetting extends AuditedSetting<Retention> {
-  /** The names of the values that an operator saved and that differ from the configuration file. */
-  saved(): ReadonlySet<keyof Retention>;
-}
+export type RetentionSetting = ReturnType<typeof createRetentionSetting>;
 
-export function createRetentionSetting({
-  settings,
-  ofFile,
-}: {
-  settings: SettingStore;
-  ofFile: Retention;
-}): RetentionSetting {
+export function createRetentionSetting(store: SettingStore, ofFile: Retention) {
   const setting = createAuditedSetting<Retention>({
-    store: settings,
+    store,
     key: 'retention',
     name: 'retention',
     initial: ofFile,
@@ -35,7 +26,8 @@ export function createRetentionSetting({
   });
   return {
     ...setting,
-    saved() {
+    /** The names of the values that an operator saved and that differ from the configuration file. */
+    saved(): ReadonlySet<keyof Retention> {
       const names = Object.keys(ofFile) as (keyof Retention)[];
       return new Set(names.filter((name) => setting.current()[name] !== ofFile[name]));
     },

@@ -40,33 +40,8 @@ export interface Reloadable {
   reload(): Promise<void>;
 }
 
-export interface Setting<Value> extends Reloadable {
-  /** The current value. */
-  value(): Value;
-  /**
-   * Reads the stored value, then runs one change exclusively: no other change or reload of this process runs meanwhile. Settles like
-   * `work`, which runs again, on the new value, when another process has written one before `write`.
-   */
-  change<Result>(work: (change: Change<Value>) => Promise<Result>): Promise<Result>;
-  /**
-   * Writes what `next` returns for the stored value; null: nothing. Writes nothing when `refuse` returns a refusal for the stored
-   * value, and returns that.
-   */
-  save<Refusal>(
-    next: (before: Value) => Written<Value> | null,
-    refuse: Refuse<Value, Refusal>,
-  ): Promise<Refusal | null>;
-  /** Calls `listener` whenever the value was replaced, by any process. */
-  onChanged(listener: (value: Value) => void): void;
-}
-
 /** Returns why the stored value must not be changed; null: it may be. */
 export type Refuse<Value, Refusal> = (stored: Value) => Refusal | null;
-
-export interface Written<Value> {
-  readonly value: Value;
-  readonly audit: AuditRecord;
-}
 
 /** The operations within a change. */
 export interface Change<Value> {
@@ -79,7 +54,7 @@ export interface Change<Value> {
   hold(next: Value): void;
 }
 
-export interface SettingOptions<Value> {
+interface SettingOptions<Value> {
   readonly store: Pick<SettingStore, 'get' | 'exchange'>;
   readonly key: string;
   /** The value until the first read. */
@@ -97,7 +72,9 @@ class WrittenMeanwhile extends Error {
   override readonly name = 'WrittenMeanwhile';
 }
 
-export function createSetting<Value>(options: SettingOptions<Value>): Setting<Value> {
+export type Setting<Value> = ReturnType<typeof createSetting<Value>>;
+
+export function createSetting<Value>(options: SettingOptions<Value>) {
   const { store, key, parse, format } = options;
   let current = options.initial;
   /** The text of the current value; undefined: it is not the stored one. */
@@ -134,50 +111,33 @@ export function createSetting<Value>(options: SettingOptions<Value>): Setting<Va
     });
   }
 
-  const change: Setting<Value>['change'] = (work) =>
-    inTurn(key, async () => {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await changeOnce(work);
-        } catch (error) {
-          if (!(error instanceof WrittenMeanwhile) || tries === MAX_TRIES) throw error;
-        }
-      }
-    });
-
   return {
     key,
-    value: () => current,
-    change,
-    reload: () => inTurn(key, async () => adopt(await store.get(key))),
+    value: (): Value => current,
+    reload: (): Promise<void> => inTurn(key, async () => adopt(await store.get(key))),
 
-    save: (next, refuse) =>
-      change(async ({ write }) => {
-        const refusal = refuse(current);
-        if (refusal !== null) return refusal;
-        const written = next(current);
-        if (written) await write(written.value, written.audit);
-        return null;
+    /**
+     * Reads the stored value, then runs one change exclusively: no other change or reload of this process runs meanwhile. Settles like
+     * `work`, which runs again, on the new value, when another process has written one before `write`.
+     */
+    change: <Result>(work: (change: Change<Value>) => Promise<Result>): Promise<Result> =>
+      inTurn(key, async () => {
+        for (let tries = 1; ; tries++) {
+          try {
+            return await changeOnce(work);
+          } catch (error) {
+            if (!(error instanceof WrittenMeanwhile) || tries === MAX_TRIES) throw error;
+          }
+        }
       }),
 
-    onChanged: (listener) => void listeners.push(listener),
+    /** Calls `listener` whenever the value was replaced, by any process. */
+    onChanged: (listener: (value: Value) => void): void => void listeners.push(listener),
   };
 }
 
 /** A setting whose changes the audit log shows. */
-export interface AuditedSetting<Value> extends Reloadable {
-  current(): Value;
-  /**
-   * Writes what `next` returns for the stored value; null, and a value in which nothing differs: writes nothing. When `refuse` returns
-   * a refusal for the stored value, writes nothing and returns that.
-   */
-  save<Refusal = never>(
-    next: (stored: Value) => Value | null,
-    by: Actor,
-    refuse?: Refuse<Value, Refusal>,
-  ): Promise<Refusal | null>;
-  onChanged(listener: (value: Value) => void): void;
-}
+export type AuditedSetting<Value> = ReturnType<typeof createAuditedSetting<Value>>;
 
 /** Unless `parse` and `format` say otherwise, the value is stored as JSON, and `initial` applies while nothing is stored. */
 export function createAuditedSetting<Value>({
@@ -199,27 +159,36 @@ export function createAuditedSetting<Value>({
       | 'whitelist';
     /** The values before and after a change, as the audit log shows them. */
     readonly audited: (before: Value, after: Value) => Audited;
-  }): AuditedSetting<Value> {
-  const setting = createSetting<Value>({
+  }) {
+  const { value, change, ...setting } = createSetting<Value>({
     parse: (text) => (text === '' ? options.initial : (JSON.parse(text) as Value)),
     format: (value) => JSON.stringify(value),
     ...options,
   });
-  const { key } = setting;
-  const object = { type: 'settings', id: key, name } as const;
+  const object = { type: 'settings', id: setting.key, name } as const;
   const action = name === 'game rules' ? 'settings.games' : (`settings.${name}` as const);
   return {
-    key,
-    reload: setting.reload,
-    current: setting.value,
-    save: (next, by, refuse = noRefusal) =>
-      setting.save((stored) => {
-        const value = next(stored);
-        if (value === null) return null;
-        const { differs = true, before, after } = audited(stored, value);
-        return differs ? { value, audit: { by, action, object, before, after } } : null;
-      }, refuse),
-    onChanged: setting.onChanged,
+    ...setting,
+    current: value,
+    /**
+     * Writes what `next` returns for the stored value; null, and a value in which nothing differs: writes nothing. When `refuse` returns
+     * a refusal for the stored value, writes nothing and returns that.
+     */
+    save: <Refusal = never>(
+      next: (stored: Value) => Value | null,
+      by: Actor,
+      refuse: Refuse<Value, Refusal> = noRefusal,
+    ): Promise<Refusal | null> =>
+      change(async ({ write }) => {
+        const stored = value();
+        const refusal = refuse(stored);
+        if (refusal !== null) return refusal;
+        const after = next(stored);
+        if (after === null) return null;
+        const { differs = true, ...values } = audited(stored, after);
+        if (differs) await write(after, { by, action, object, ...values });
+        return null;
+      }),
   };
 }
 
@@ -228,35 +197,29 @@ type Audited = Pick<AuditRecord, 'before' | 'after'> & { readonly differs?: bool
 /** Refuses no change. */
 export const noRefusal = (): null => null;
 
-/** All settings of the process by key. Reloads a setting that another process, such as the command line, has changed. */
-export interface Settings {
-  /** Reads a setting, adds it and returns it. Rejects when it cannot be read. */
-  open<Kind extends Reloadable>(setting: Kind): Promise<Kind>;
-  /** Reads a setting again if it was opened, then calls the listeners. Rejects when either fails. */
-  reload(key: string): Promise<void>;
-  /** The keys of all opened settings. */
-  keys(): string[];
-  /** Calls `listener` after each `reload`, with the key. */
-  onReloaded(listener: (key: string) => void | Promise<void>): void;
-}
+export type Settings = ReturnType<typeof createSettings>;
 
-export function createSettings(): Settings {
+/** All settings of the process by key. Reloads a setting that another process, such as the command line, has changed. */
+export function createSettings() {
   const byKey = new Map<string, Reloadable>();
   const listeners: ((key: string) => void | Promise<void>)[] = [];
   return {
-    async open(setting) {
+    /** Reads a setting, adds it and returns it. Rejects when it cannot be read. */
+    async open<Kind extends Reloadable>(setting: Kind): Promise<Kind> {
       await setting.reload();
       byKey.set(setting.key, setting);
       return setting;
     },
 
-    async reload(key) {
+    /** Reads a setting again if it was opened, then calls the listeners. Rejects when either fails. */
+    async reload(key: string): Promise<void> {
       await byKey.get(key)?.reload();
       for (const listener of listeners) await listener(key);
     },
 
-    keys: () => [...byKey.keys()],
+    keys: (): string[] => [...byKey.keys()],
 
-    onReloaded: (listener) => void listeners.push(listener),
+    /** Calls `listener` after each `reload`, with the key. */
+    onReloaded: (listener: (key: string) => void | Promise<void>): void => void listeners.push(listener),
   };
 }

@@ -25,10 +25,7 @@ import {
 } from '../listen.js';
 import type { ListeningSockets } from '../listening-sockets.js';
 
-export interface AdminListenersPart extends Part {
-  /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */
-  readonly addresses: readonly string[];
-}
+export type AdminListenersPart = ReturnType<typeof createAdminListenersPart>;
 
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */
 export function createAdminListenersPart(deps: {
@@ -44,7 +41,7 @@ export function createAdminListenersPart(deps: {
   };
   /** Receives the ports on which the daemon listens. */
   readonly plane: Pick<ProxyPlane, 'ownPorts'>;
-}): AdminListenersPart {
+}) {
   const { plane, sockets } = deps;
   const { admin } = deps.config;
   const given = deps.given.filter(({ use }) => use === 'admin');
@@ -72,6 +69,7 @@ export function createAdminListenersPart(deps: {
 
   return {
     name: 'admin listeners',
+    /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */
     get addresses() {
       const addresses = listening.flatMap((each) => each.addresses);
       return deps.http.certificate ? addresses.map((address) => `https://${address}`) : addresses;

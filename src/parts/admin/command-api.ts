@@ -105,9 +105,9 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
   const apiTokens = tokensOf(core, { maxTokens: config.admin.maxTokens, now, onError: () => undefined });
   await apiTokens.reload();
   const { publicHost: host, publicPort: port } = config.socks;
-  const publicAddress = createPublicAddressSetting({ settings: store.settings, ofFile: { host, port } });
+  const publicAddress = createPublicAddressSetting(store.settings, { host, port });
   await publicAddress.reload();
-  const retention = createRetentionSetting({ settings: store.settings, ofFile: retentionOf(config) });
+  const retention = createRetentionSetting(store.settings, retentionOf(config));
   await retention.reload();
   const listener = formatHostPort(config.socks.host[0] ?? 'localhost', config.socks.port);
   return {

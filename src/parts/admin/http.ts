@@ -1,5 +1,3 @@
-// The admin API: one HTTP server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
-import type { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { endianness } from 'node:os';
@@ -11,7 +9,7 @@ import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { createIsOwnOutbound } from '../../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../../http/guards/client.js';
 import type { ControlAccess, RestartControl } from '../../http/plain-routes.js';
-import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../http/server.js';
+import { type AdminServerOptions, createAdminServer } from '../../http/server.js';
 import { PROGRAM_FOLDER, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
@@ -20,20 +18,11 @@ import { handleFor } from '../callers.js';
 import { adminConnections } from '../capacity.js';
 import type { Core } from '../core.js';
 import type { NodePart } from '../database/node.js';
-import type { Part } from '../lifecycle.js';
 import type { ProxyPart } from '../players/proxy.js';
 import type { TlsListenersPart } from '../players/tls-listeners.js';
 import type { StatsPart } from '../stats.js';
 import { createListenerCheck } from './listener-check.js';
 import { createServices, type ServiceParts } from './services.js';
-
-export interface HttpPart
-  extends Part,
-    Pick<AdminServer, 'createHttpServer' | 'createPlayersServer' | 'setTls'> {
-  createControlServer(access: ControlAccess): Server;
-  /** The certificate at the start; null for plain HTTP. */
-  readonly certificate: X509Certificate | null;
-}
 
 /** What the admin API measures and reports of the other parts. */
 export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners' | 'exits'> {
@@ -46,6 +35,8 @@ export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners'
   readonly problem: () => Promise<string | null>;
 }
 
+export type HttpPart = ReturnType<typeof createHttpPart>;
+
 export function createHttpPart(
   deps: ServiceParts &
     ObservedParts & {
@@ -54,7 +45,7 @@ export function createHttpPart(
       readonly tls: TlsPair | null;
       readonly restarts: RestartControl;
     },
-): HttpPart {
+) {
   const { config, plane, agents, tls, restarts } = deps;
   const { admin } = config;
   let isStopping = false;
@@ -80,10 +71,11 @@ export function createHttpPart(
   });
   return {
     name: 'admin API',
+    /** The certificate at the start; null for plain HTTP. */
     certificate: tls?.certificate ?? null,
     createHttpServer: server.createHttpServer,
     createPlayersServer: server.createPlayersServer,
-    createControlServer: (access) => server.createControlServer(access, restarts),
+    createControlServer: (access: ControlAccess): Server => server.createControlServer(access, restarts),
     setTls: server.setTls,
     drain() {
       isStopping = true;

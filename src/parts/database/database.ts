@@ -14,12 +14,10 @@ import { hasCaller } from '../callers.js';
 import type { Part } from '../lifecycle.js';
 import { connectionOf } from './connection-string.js';
 
-export interface DatabasePart extends Part {
-  readonly store: DaemonStore;
-}
+export type DatabasePart = Awaited<ReturnType<typeof createDatabasePart>>;
 
 /** Opens, locks and migrates the database. Throws StartError. */
-export async function createDatabasePart(config: Config, log: Log): Promise<DatabasePart> {
+export async function createDatabasePart(config: Config, log: Log) {
   const onMigration = (event: MigrationEvent) => reportMigration(log, event);
   const onLogSetAside = (path: string) =>
     log.warn({ path }, 'database was replaced; write-ahead log of the previous one set aside');

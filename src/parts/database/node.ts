@@ -8,11 +8,9 @@ import type { Config } from '../../config.js';
 import { StartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../../core/nodes/nodes.js';
-import type { Reloadable } from '../../core/settings/setting.js';
 import { createPoller, nodeTimers } from '../../core/timers.js';
 import { readVersion } from '../../program.js';
 import type { Core } from '../core.js';
-import type { Part } from '../lifecycle.js';
 
 /** The values that the node publishes, and the function that refuses new connections. */
 export interface NodeDuties {
@@ -25,17 +23,6 @@ export interface NodeDuties {
 /** Why a node refuses new connections, as in the response of /readyz. */
 export type NodeProblem = 'drained' | 'node-name-in-use';
 
-export interface NodePart extends Part, Reloadable {
-  /** The unique name of the node. */
-  readonly nodeName: string;
-  /** Whether this is the first of the live nodes, which runs the tasks that only one node may run. */
-  isFirst(): boolean;
-  /** Why the node refuses new connections; null when it accepts them. */
-  problem(): NodeProblem | null;
-  /** Starts publishing. If the node was drained before the start, it refuses connections from the beginning. */
-  serve(duties: NodeDuties): Promise<void>;
-}
-
 /** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
 /** How often to retry the claim of a name that another process has leased, in ms. */
@@ -44,12 +31,14 @@ const CLAIM_RETRY_MS = 250;
 /** The node name of a configuration. */
 export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name ?? hostname();
 
+export type NodePart = Awaited<ReturnType<typeof createNodePart>>;
+
 /** `start` throws StartError `node-name-in-use`, when another daemon of the database has the name. */
 export async function createNodePart(deps: {
   readonly config: Pick<Config, 'dataDir' | 'node'>;
   readonly core: Pick<Core, 'store'>;
   readonly log: Log;
-}): Promise<NodePart> {
+}) {
   const { config, log } = deps;
   const { store } = deps.core;
   const { nodes } = store;
@@ -128,10 +117,13 @@ export async function createNodePart(deps: {
 
   return {
     name: 'node',
+    /** The unique name of the node. */
     nodeName: claim.name,
     key: NODES_KEY,
-    isFirst: () => isFirst,
-    problem: () => problem,
+    /** Whether this is the first of the live nodes, which runs the tasks that only one node may run. */
+    isFirst: (): boolean => isFirst,
+    /** Why the node refuses new connections; null when it accepts them. */
+    problem: (): NodeProblem | null => problem,
     reload: renew,
 
     async start() {
@@ -140,7 +132,8 @@ export async function createNodePart(deps: {
       isRefusing = claimed.isDrained;
     },
 
-    async serve(given) {
+    /** Starts publishing. If the node was drained before the start, it refuses connections from the beginning. */
+    async serve(given: NodeDuties): Promise<void> {
       duties = given;
       if (isRefusing) given.refuse(true);
       await renew();

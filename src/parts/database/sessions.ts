@@ -1,14 +1,13 @@
 // The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
 import type { Config } from '../../config.js';
-import { createSessionPermits, type SessionPermits } from '../../core/accounts/access/session-permits.js';
+import { createSessionPermits } from '../../core/accounts/access/session-permits.js';
 import { type AccountLimits, NO_LIMITS } from '../../core/accounts/usage/limits.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
-import { createLiveSessions, type LiveSessions } from '../../core/sessions/live-sessions.js';
+import { createLiveSessions } from '../../core/sessions/live-sessions.js';
 import { SessionReporter } from '../../core/sessions/session-reporter.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { Core } from '../core.js';
-import type { Part } from '../lifecycle.js';
 import { createTasks } from '../lifecycle.js';
 import type { StatsPart } from '../stats.js';
 import type { NodePart } from './node.js';
@@ -24,13 +23,7 @@ const isLowered = (before: AccountLimits, after: AccountLimits): boolean =>
   (after.maxClientAddresses ?? Number.POSITIVE_INFINITY) <
     (before.maxClientAddresses ?? Number.POSITIVE_INFINITY);
 
-export interface SessionsPart extends Part {
-  readonly live: LiveSessions;
-  /** null: this is the only node, which counts its sessions itself. */
-  readonly permits: SessionPermits | null;
-  /** Writes all sessions and permits of this node again, because the database may have lost them. Does nothing on the only node. */
-  rewrite(): void;
-}
+export type SessionsPart = ReturnType<typeof createSessionsPart>;
 
 export function createSessionsPart(deps: {
   readonly config: Pick<Config, 'database' | 'node'>;
@@ -38,7 +31,7 @@ export function createSessionsPart(deps: {
   readonly stats: Pick<StatsPart, 'activity' | 'changes'>;
   readonly node: Pick<NodePart, 'nodeName'>;
   readonly log: Log;
-}): SessionsPart {
+}) {
   const { config, core, stats, node, log } = deps;
   const { sessions, directory } = core;
   const store = core.store.liveSessions;
@@ -82,8 +75,10 @@ export function createSessionsPart(deps: {
   return {
     name: 'sessions',
     live,
+    /** null: this is the only node, which counts its sessions itself. */
     permits,
-    rewrite() {
+    /** Writes all sessions and permits of this node again, because the database may have lost them. Does nothing on the only node. */
+    rewrite(): void {
       reporter.rewrite();
       permits.rewrite();
     },

@@ -3,16 +3,12 @@
 import { SECOND_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import type { Core } from '../core.js';
-import type { Part } from '../lifecycle.js';
 import { createTasks } from '../lifecycle.js';
-
-export interface FirstLoginsPart extends Part {
-  /** @param at time of the login, in ms since the epoch */
-  loggedIn(accountId: string, at: number): void;
-}
 
 /** Time until a failed write is tried again, in ms. */
 const RETRY_MS = SECOND_MS;
+
+export type FirstLoginsPart = ReturnType<typeof createFirstLoginsPart>;
 
 export function createFirstLoginsPart({
   core: { accounts, directory, sessions },
@@ -22,7 +18,7 @@ export function createFirstLoginsPart({
   readonly core: Pick<Core, 'accounts' | 'directory' | 'sessions'>;
   readonly log: Log;
   readonly now: () => number;
-}): FirstLoginsPart {
+}) {
   const tasks = createTasks(log);
   /** Times of first logins whose expiry is not stored yet, by account id. */
   const waiting = new Map<string, number>();
@@ -49,6 +45,7 @@ export function createFirstLoginsPart({
 
   return {
     name: 'first logins',
+    /** @param at time of the login, in ms since the epoch */
     loggedIn,
     start() {
       tasks.every(RETRY_MS, 'expiry at first login', writeAll);

@@ -16,7 +16,6 @@ import type { Session, SessionSummary } from '../../core/sessions/session.js';
 import type { SessionRegistry } from '../../core/sessions/session-registry.js';
 import { within } from '../../core/timers.js';
 import type { PlaneHandover } from '../../proxy/handover/state.js';
-import type { Libc } from '../../proxy/io/native/libc.js';
 import type { GuardEvent } from '../../proxy/messages.js';
 import { type PlaneFailure, ProxyPlane } from '../../proxy/plane/plane.js';
 import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';
@@ -26,7 +25,7 @@ import type { Core } from '../core.js';
 import type { PenaltiesPart } from '../database/changes.js';
 import type { SessionsPart } from '../database/sessions.js';
 import type { GeoPart } from '../geo.js';
-import type { Grace, Part } from '../lifecycle.js';
+import type { Grace } from '../lifecycle.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
@@ -56,16 +55,6 @@ export interface ProxyDeps {
   readonly log: Log;
 }
 
-export interface ProxyPart extends Part {
-  readonly plane: ProxyPlane;
-  /** Null with the node engine. */
-  readonly libc: Libc | null;
-  /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
-  readonly broken: Promise<PlaneFailure>;
-  /** What the successor of this process takes, after `handOver`. */
-  readonly handover: PlaneHandover | null;
-}
-
 /** Whether the sessions of an account are counted over all nodes. */
 const isCounted = ({ maxSessions, maxClientAddresses }: AccountLimits): boolean =>
   maxSessions !== null || maxClientAddresses !== null;
@@ -74,8 +63,10 @@ const isCounted = ({ maxSessions, maxClientAddresses }: AccountLimits): boolean 
 const hasRate = ({ bytesPerSecondUp, bytesPerSecondDown }: AccountLimits): boolean =>
   bytesPerSecondUp !== null || bytesPerSecondDown !== null;
 
+export type ProxyPart = ReturnType<typeof createProxyPart>;
+
 /** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
-export function createProxyPart(deps: ProxyDeps): ProxyPart {
+export function createProxyPart(deps: ProxyDeps) {
   const { config, log } = deps;
   const { directory, exits, usage, sessions } = deps.core;
   const { gameRules } = deps.settings;
@@ -139,7 +130,9 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
   return {
     name: 'data plane',
     plane,
+    /** Null with the node engine. */
     libc,
+    /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
     broken,
 
     async start() {
@@ -154,7 +147,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
       counting = setInterval(() => sessions.tick(), COUNT_MS);
     },
 
-    async drain(grace) {
+    async drain(grace: Grace) {
       grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
       plane.drain(Math.min(HANDSHAKE_MS, grace.ms));
       await plane.drained;
@@ -176,6 +169,7 @@ export function createProxyPart(deps: ProxyDeps): ProxyPart {
       }
     },
 
+    /** What the successor of this process takes, after `handOver`. */
     get handover() {
       return handover;
     },

@@ -8,7 +8,6 @@ import { adoptListener } from '../../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd-sockets.js';
-import type { Part } from '../lifecycle.js';
 import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
 import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listening-sockets.js';
 import type { TlsListenersPart } from './tls-listeners.js';
@@ -37,28 +36,24 @@ export interface SocksListenersOptions {
   readonly tls: Pick<TlsListenersPart, 'open'>;
 }
 
-export interface SocksListenersPart extends Part {
-  /** As `Listening.addresses`; empty before `start`. */
-  readonly addresses: readonly string[];
-  /** Those on TCP without a PROXY header, and the main one. */
-  readonly listeners: readonly PlayerListener[];
-  /** What other nodes write into links; null: no public host is set. */
-  reachedAt(set: PublicAddress): NodeAddresses['players'];
-}
+export type SocksListenersPart = ReturnType<typeof createSocksListenersPart>;
 
 /** `start` opens all listeners or none: on failure it closes the open ones and throws StartError. */
-export function createSocksListenersPart(options: SocksListenersOptions): SocksListenersPart {
+export function createSocksListenersPart(options: SocksListenersOptions) {
   let listening: OpenedAll | null = null;
   const close = (): void => listening?.close();
   return {
     name: 'socks listeners',
+    /** As `Listening.addresses`; empty before `start`. */
     get addresses() {
       return listening?.addresses ?? [];
     },
+    /** Those on TCP without a PROXY header, and the main one. */
     get listeners() {
       return listening?.listeners ?? [];
     },
-    reachedAt({ host, port }) {
+    /** What other nodes write into links; null: no public host is set. */
+    reachedAt({ host, port }: PublicAddress): NodeAddresses['players'] {
       const listeners = listening?.listeners ?? [];
       const [first] = listeners;
       return host === null || !first ? null : { host, port: port ?? first.port, listeners };

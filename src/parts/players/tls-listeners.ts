@@ -10,37 +10,17 @@ import { TlsGateway } from '../../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../../proxy/tls/messages.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
 import { readCertificate } from '../certificates.js';
-import type { Part } from '../lifecycle.js';
 import { type Listening, listenOn, type Opened } from '../listen.js';
 import type { ListeningSockets } from '../listening-sockets.js';
 
-export interface TlsListenersPart extends Part {
-  /**
-   * Opens the public sockets of `socks.listeners[index]` on its hosts.
-   * @param openInside opens the Unix socket on which the data plane accepts the decrypted connections
-   */
-  open(
-    index: number,
-    where: { readonly name: string; readonly hosts: readonly string[]; readonly port: number },
-    openInside: (path: string) => Promise<Listening>,
-  ): Promise<Listening>;
-  /**
-   * Reads the certificates again, and returns a function that puts them into use for new connections. Throws ConfigError for an
-   * invalid certificate.
-   */
-  prepareReload(): () => void;
-  /** Whether every public socket is open; not, when the restarted thread could not open one. */
-  isListening(): boolean;
-  /** The expiry of each certificate in use, in ms since the epoch, by the listener's configuration key. */
-  certificates(): ReadonlyMap<string, number>;
-}
+export type TlsListenersPart = ReturnType<typeof createTlsListenersPart>;
 
 /** Reads the certificates of all listeners. Throws ConfigError for an invalid certificate. */
 export function createTlsListenersPart(
   config: Config,
   sockets: ListeningSockets | null,
   log: Pick<Log, 'warn' | 'error'>,
-): TlsListenersPart {
+) {
   const { socks, dataDir } = config;
   const read = (): (TlsPair | null)[] =>
     socks.listeners.map(({ tls }, i) =>
@@ -102,7 +82,19 @@ export function createTlsListenersPart(
 
   return {
     name: 'TLS',
-    async open(index, { name, hosts, port }, openInside) {
+    /**
+     * Opens the public sockets of `socks.listeners[index]` on its hosts.
+     * @param openInside opens the Unix socket on which the data plane accepts the decrypted connections
+     */
+    async open(
+      index: number,
+      {
+        name,
+        hosts,
+        port,
+      }: { readonly name: string; readonly hosts: readonly string[]; readonly port: number },
+      openInside: (path: string) => Promise<Listening>,
+    ): Promise<Listening> {
       const path = join(dataDir, `tls-${index}.sock`);
       if (!isSocketPath(path)) {
         const problem = `the path ${path} is too long for a Unix socket, which TLS needs`;
@@ -127,7 +119,11 @@ export function createTlsListenersPart(
       }
     },
 
-    prepareReload() {
+    /**
+     * Reads the certificates again, and returns a function that puts them into use for new connections. Throws ConfigError for an
+     * invalid certificate.
+     */
+    prepareReload(): () => void {
       const next = read();
       return () => {
         pairs = next;
@@ -138,9 +134,11 @@ export function createTlsListenersPart(
       };
     },
 
-    isListening: () => gateway.isListening,
+    /** Whether every public socket is open; not, when the restarted thread could not open one. */
+    isListening: (): boolean => gateway.isListening,
 
-    certificates: () =>
+    /** The expiry of each certificate in use, in ms since the epoch, by the listener's configuration key. */
+    certificates: (): ReadonlyMap<string, number> =>
       new Map(
         pairs.flatMap((pair, index) =>
           pair ? [[`socks.listeners[${index}]`, pair.expiresAt] as const] : [],

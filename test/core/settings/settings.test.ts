@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAEMON } from '../../../src/core/audit/audit.js';
-import { createSetting, createSettings, type SettingStore } from '../../../src/core/settings/setting.js';
+import {
+  createAuditedSetting,
+  createSetting,
+  createSettings,
+  type SettingStore,
+} from '../../../src/core/settings/setting.js';
 
 const AUDIT = {
   by: DAEMON,
@@ -12,7 +17,7 @@ const AUDIT = {
   after: null,
 } as const;
 
-function numberSetting(stored: Map<string, string>, key = 'n', beforeExchange = async () => {}) {
+function numberOptions(stored: Map<string, string>, key = 'n', beforeExchange = async () => {}) {
   const store: Pick<SettingStore, 'get' | 'exchange'> = {
     get: async (name) => stored.get(name) ?? null,
     async exchange(name, current, next) {
@@ -27,8 +32,18 @@ function numberSetting(stored: Map<string, string>, key = 'n', beforeExchange = 
     if (text === 'damaged') throw new Error('not a number');
     return text === '' ? 0 : Number(text);
   };
-  return createSetting<number>({ store, key, initial: -1, parse, format: String });
+  return { store, key, initial: -1, parse, format: String };
 }
+
+const numberSetting = (...of: Parameters<typeof numberOptions>) =>
+  createSetting<number>(numberOptions(...of));
+
+const auditedNumber = (...of: Parameters<typeof numberOptions>) =>
+  createAuditedSetting<number>({
+    ...numberOptions(...of),
+    name: 'retention',
+    audited: (before, after) => ({ before: { n: before }, after: { n: after } }),
+  });
 
 test('a change by another process updates only the setting of its key, and then notifies the listeners', async () => {
   const stored = new Map<string, string>();
@@ -74,15 +89,16 @@ test('changes and reloads of a setting run one after another', async () => {
 function twoProcesses(stored: Map<string, string>, number: number) {
   const other = numberSetting(stored);
   let isSaved = false;
-  const first = numberSetting(stored, 'n', async () => {
+  const beforeExchange = async () => {
     if (isSaved) return;
     isSaved = true;
-    await other.save(
-      () => ({ value: number, audit: AUDIT }),
-      () => null,
-    );
-  });
-  return { first, other };
+    await other.change(({ write }) => write(number, AUDIT));
+  };
+  return {
+    other,
+    first: numberSetting(stored, 'n', beforeExchange),
+    audited: auditedNumber(stored, 'n', beforeExchange),
+  };
 }
 
 for (const text of [null, '1']) {
@@ -99,24 +115,26 @@ for (const text of [null, '1']) {
 
   test(`a save for one version of a setting is refused when another process came before (stored: ${text})`, async () => {
     const stored = new Map(text === null ? [] : [['n', text]]);
-    const { first } = twoProcesses(stored, 10);
-    const refused = await first.save(
-      () => ({ value: 20, audit: AUDIT }),
+    const { audited } = twoProcesses(stored, 10);
+    const refused = await audited.save(
+      () => 20,
+      DAEMON,
       (value) => (value === Number(text) ? null : `it is ${value}`),
     );
-    assert.deepEqual([refused, stored.get('n'), first.value()], ['it is 10', '10', 10]);
+    assert.deepEqual([refused, stored.get('n'), audited.current()], ['it is 10', '10', 10]);
   });
 }
 
 test('a save is about the stored value, also when this process has not reloaded it yet', async () => {
   const stored = new Map([['n', '1']]);
-  const setting = numberSetting(stored);
+  const setting = auditedNumber(stored);
   await setting.reload();
   stored.set('n', '5');
   const seen: number[] = [];
   const save = (next: number) =>
     setting.save(
-      () => ({ value: next, audit: AUDIT }),
+      () => next,
+      DAEMON,
       (value) => {
         seen.push(value);
         return null;

@@ -55,18 +55,6 @@ export interface LoginStore {
   trim(before: number, keep: number, limit: number): Promise<number>;
 }
 
-/** Records a login. */
-export interface NoteLogin {
-  note(outcome: LoginOutcome, username: string, accountId: string | null, client: string): void;
-}
-
-export interface LoginLog extends NoteLogin {
-  /** Writes new entries. Rejects with the error of the database and keeps them on failure. Call it about once a second. */
-  flush(): Promise<void>;
-  /** Number of groups dropped since the start because too many were waiting. */
-  dropped(): number;
-}
-
 /** Logins with the same name, address and outcome within this time are one entry. */
 const GROUP_MS = 60_000;
 /** The same for a blocked source, whose attempts must not displace other entries of the log. */
@@ -81,6 +69,8 @@ interface Group {
   /** null: not written yet. */
   place: number | null;
 }
+
+export type LoginLog = ReturnType<typeof createLoginLog>;
 
 /**
  * Keeps at most `maxGroups` groups, and at most half of them for blocked sources; drops further ones, so that guessing names
@@ -103,7 +93,7 @@ export function createLoginLog({
   maxBlockedNames: number;
   /** Called for each login, grouped or not. */
   onNote: (outcome: LoginOutcome) => void;
-}): LoginLog {
+}) {
   const groups = new Map<string, Group>();
   /** Groups of each blocked source. */
   const blocked = new Map<string, Set<string>>();
@@ -180,7 +170,7 @@ export function createLoginLog({
   }
 
   return {
-    note(outcome, username, accountId, client) {
+    note(outcome: LoginOutcome, username: string, accountId: string | null, client: string): void {
       onNote(outcome);
       if (outcome === 'blocked-address') return noteBlocked(username, accountId, client);
       const key = `${outcome} ${client} ${username}`;
@@ -191,14 +181,16 @@ export function createLoginLog({
       count(key, () => ({ accountId, username, client, outcome }), GROUP_MS);
     },
 
-    flush() {
+    /** Writes new entries. Rejects with the error of the database and keeps them on failure. Call it about once a second. */
+    flush(): Promise<void> {
       writing ??= write().finally(() => {
         writing = null;
       });
       return writing;
     },
 
-    dropped: () => dropped,
+    /** Number of groups dropped since the start because too many were waiting. */
+    dropped: (): number => dropped,
   };
 }
 

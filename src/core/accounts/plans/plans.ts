@@ -1,7 +1,7 @@
 // Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and how a plan is applied to an account.
 import { differences } from '../../audit/audit.js';
 import { DAY_MS } from '../../clock.js';
-import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
+import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import { hasControl } from '../../text.js';
 import type { Account } from '../account.js';
 import type { AccountChange } from '../account-input.js';
@@ -36,16 +36,13 @@ const { egressClass: _, ...NO_PLAN_LIMITS } = NO_LIMITS;
 
 export { NO_PLAN_LIMITS };
 
-/** The operator's plans, in the order in which they are offered. Accounts stay as they are when their plan is changed or removed. */
-export interface PlansSetting extends AuditedSetting<readonly Plan[]> {
-  list(): readonly Plan[];
-  byName(name: string): Plan | null;
-}
+export type PlansSetting = ReturnType<typeof createPlansSetting>;
 
-export function createPlansSetting({ settings }: { settings: SettingStore }): PlansSetting {
+/** The operator's plans, in the order in which they are offered. Accounts stay as they are when their plan is changed or removed. */
+export function createPlansSetting(store: SettingStore) {
   const byName = (plans: readonly Plan[]) => Object.fromEntries(plans.map((plan) => [plan.name, plan]));
   const setting = createAuditedSetting<readonly Plan[]>({
-    store: settings,
+    store,
     key: 'accounts.plans',
     name: 'plans',
     initial: [],
@@ -62,7 +59,7 @@ export function createPlansSetting({ settings }: { settings: SettingStore }): Pl
   return {
     ...setting,
     list: setting.current,
-    byName: (name) => setting.current().find((plan) => plan.name === name) ?? null,
+    byName: (name: string): Plan | null => setting.current().find((plan) => plan.name === name) ?? null,
   };
 }
 

@@ -28,7 +28,6 @@ export const NO_PAC_RULES: PacRules = { rules: [], otherwise: 'proxy' };
 
 export type PacSetting = AuditedSetting<PacRules>;
 
-/** The operator's rules. */
 export const createPacSetting = (store: SettingStore): PacSetting =>
   createAuditedSetting({
     store,

@@ -2,7 +2,7 @@
 import { differences } from '../../audit/audit.js';
 import { isHost } from '../../endpoints.js';
 import { formatHostPort } from '../../ip.js';
-import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
+import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 
 /** The public address from the operator; null when it is not set. */
 export interface PublicAddress {
@@ -10,25 +10,14 @@ export interface PublicAddress {
   readonly port: number | null;
 }
 
-export interface PublicAddressSetting extends AuditedSetting<PublicAddress> {
-  /** The configuration's, where the console has saved none. */
-  current(): PublicAddress;
-  /** The value saved in the console; null when the configuration applies. */
-  saved(): PublicAddress;
-}
-
 const NOT_SET: PublicAddress = { host: null, port: null };
 
+export type PublicAddressSetting = ReturnType<typeof createPublicAddressSetting>;
+
 /** @param ofFile the value from the configuration */
-export function createPublicAddressSetting({
-  settings,
-  ofFile,
-}: {
-  settings: SettingStore;
-  ofFile: PublicAddress;
-}): PublicAddressSetting {
-  const setting = createAuditedSetting<PublicAddress>({
-    store: settings,
+export function createPublicAddressSetting(store: SettingStore, ofFile: PublicAddress) {
+  const { current: saved, ...setting } = createAuditedSetting<PublicAddress>({
+    store,
     key: 'socks.public',
     name: 'public-address',
     initial: NOT_SET,
@@ -37,11 +26,13 @@ export function createPublicAddressSetting({
   });
   return {
     ...setting,
-    current() {
-      const { host, port } = setting.current();
+    /** The configuration's, where the console has saved none. */
+    current(): PublicAddress {
+      const { host, port } = saved();
       return { host: host ?? ofFile.host, port: port ?? ofFile.port };
     },
-    saved: setting.current,
+    /** The value saved in the console; null when the configuration applies. */
+    saved,
   };
 }
 

@@ -28,45 +28,7 @@ const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, snapshot: undefined };
 
 type TrafficElsewhere = Extract<AccountActivity, { readonly kind: 'traffic' }>;
 
-export interface AccountUsage {
-  /** Whether the quota is used up, as of the last count. */
-  isOverQuota(account: Account): boolean;
-  /** Bytes that are left of the quota, as of the last count; null: no quota. */
-  quotaLeft(account: Account): number | null;
-  /** The current usage of an account, including live sessions. */
-  view(account: Account): LimitUsage;
-  /** The usage as of the last second, for lists: `view` counts all sessions, so that calling it per account would be quadratic. */
-  lastView(account: Account): LimitUsage;
-  /** Whether an account has any traffic, on this or another server. */
-  hasUsed(accountId: string): boolean;
-  /** Traffic per day since `fromDay`, oldest first; omits days without traffic. */
-  days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
-  /**
-   * Counts traffic of accounts on other nodes towards their quotas.
-   * @param upTo every transaction before this one has been read
-   */
-  addElsewhere(traffic: readonly TrafficElsewhere[], upTo: bigint): void;
-  /** Loads the usage at the start, after the directory is loaded. Rejects when the database cannot be read. */
-  load(): Promise<void>;
-  /** Counts and writes the traffic of all sessions. Rejects with the error of the database and keeps the traffic on failure. */
-  flush(): Promise<void>;
-  /**
-   * For changes of the counted period: runs `work` between writes of traffic, so that the database contains all traffic counted so
-   * far.
-   */
-  afterWriting<T>(work: () => Promise<T>): Promise<T>;
-  /** Reads traffic sums for the given periods. Call it within `afterWriting`. */
-  read(accounts: readonly Counting[]): Promise<StoredTraffic>;
-  /** Writes the counted traffic, and reads the sums. */
-  readNow(accounts: readonly Counting[]): Promise<StoredTraffic>;
-  /**
-   * The account was added or changed: reads its sums again soon, and waits for nothing. Call it before the directory gets the
-   * account. If its period or reset is another one, `isOverQuota` keeps its result until the sums are read.
-   */
-  countAnew(account: Counting): void;
-  /** Resolves when the sums that `countAnew` announced are read, or could not be read: the next `flush` tries again then. */
-  counted(): Promise<void>;
-}
+export type AccountUsage = ReturnType<typeof createAccountUsage>;
 
 export function createAccountUsage(deps: {
   readonly store: TrafficStore;
@@ -74,7 +36,7 @@ export function createAccountUsage(deps: {
   readonly sessions: SessionRegistry;
   readonly calendar: Calendar;
   readonly now: Clock;
-}): AccountUsage {
+}) {
   const { store, directory, sessions, calendar, now } = deps;
   const meter = new TrafficMeter(
     (id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod,
@@ -239,21 +201,30 @@ export function createAccountUsage(deps: {
   }
 
   return {
+    /** Whether the quota is used up, as of the last count. */
     isOverQuota,
+    /** Bytes that are left of the quota, as of the last count; null: no quota. */
     quotaLeft,
+    /** The usage as of the last second, for lists: `view` counts all sessions, so that calling it per account would be quadratic. */
     lastView,
 
-    view(account) {
+    /** The current usage of an account, including live sessions. */
+    view(account: Account): LimitUsage {
       sessions.count();
       return lastView(account);
     },
 
-    hasUsed(accountId) {
+    /** Whether an account has any traffic, on this or another server. */
+    hasUsed(accountId: string): boolean {
       const { totalBytesUp, totalBytesDown } = meter.used(accountId, now());
       return totalBytesUp + totalBytesDown > 0;
     },
 
-    addElsewhere(traffic, upTo) {
+    /**
+     * Counts traffic of accounts on other nodes towards their quotas.
+     * @param upTo every transaction before this one has been read
+     */
+    addElsewhere(traffic: readonly TrafficElsewhere[], upTo: bigint): void {
       const at = now();
       for (const { accountId, transaction, day, bytesUp, bytesDown } of traffic) {
         if (!directory.byId(accountId) || snapshots.get(accountId)?.includes(transaction)) continue;
@@ -263,9 +234,12 @@ export function createAccountUsage(deps: {
       publishQuotaChanges(traffic.map(({ accountId }) => accountId));
     },
 
-    days: (accountId, fromDay) => afterWriting(() => store.days(accountId, fromDay)),
+    /** Traffic per day since `fromDay`, oldest first; omits days without traffic. */
+    days: (accountId: string, fromDay: number): Promise<TrafficOfDay[]> =>
+      afterWriting(() => store.days(accountId, fromDay)),
 
-    async load() {
+    /** Loads the usage at the start, after the directory is loaded. Rejects when the database cannot be read. */
+    async load(): Promise<void> {
       const at = now();
       const periods = new Set(Array.from(directory.all(), ({ limits }) => limits.quotaPeriod));
       for (const period of periods) {
@@ -279,16 +253,27 @@ export function createAccountUsage(deps: {
       for (const account of directory.all()) noteQuotaState(account);
     },
 
-    flush: () =>
+    /** Counts and writes the traffic of all sessions. Rejects with the error of the database and keeps the traffic on failure. */
+    flush: (): Promise<void> =>
       inTurn('traffic', () => {
         countForWrite();
         return writeAndRead();
       }),
+    /**
+     * For changes of the counted period: runs `work` between writes of traffic, so that the database contains all traffic counted so
+     * far.
+     */
     afterWriting,
+    /** Reads traffic sums for the given periods. Call it within `afterWriting`. */
     read,
-    readNow: (accounts) => afterWriting(() => read(accounts)),
+    /** Writes the counted traffic, and reads the sums. */
+    readNow: (accounts: readonly Counting[]): Promise<StoredTraffic> => afterWriting(() => read(accounts)),
 
-    countAnew(account) {
+    /**
+     * The account was added or changed: reads its sums again soon, and waits for nothing. Call it before the directory gets the
+     * account. If its period or reset is another one, `isOverQuota` keeps its result until the sums are read.
+     */
+    countAnew(account: Counting): void {
       const before = directory.byId(account.id);
       const isCountedAlike =
         before?.limits.quotaPeriod === account.limits.quotaPeriod &&
@@ -298,6 +283,7 @@ export function createAccountUsage(deps: {
       writeAndReadSoon();
     },
 
-    counted: () => inTurn('traffic', async () => {}),
+    /** Resolves when the sums that `countAnew` announced are read, or could not be read: the next `flush` tries again then. */
+    counted: (): Promise<void> => inTurn('traffic', async () => {}),
   };
 }

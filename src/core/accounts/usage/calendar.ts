@@ -3,7 +3,7 @@
 
 import { DAEMON, differences } from '../../audit/audit.js';
 import { DAY_MS } from '../../clock.js';
-import { createAuditedSetting, type Reloadable, type SettingStore } from '../../settings/setting.js';
+import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import { shownIn, zonedTime } from '../../time-zone.js';
 import type { QuotaPeriod } from './limits.js';
 
@@ -203,18 +203,13 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-export interface TimeZonesSetting extends Reloadable {
-  /** Counts days by `zone` from `since` on, in ms since the epoch. Does nothing when they are counted by it already. */
-  enter(zone: string, since: number): Promise<void>;
-  /** Calls `listener` with the zone when this or another process has entered one. */
-  onEntered(listener: (zone: string) => void): void;
-}
+export type TimeZonesSetting = ReturnType<typeof createTimeZonesSetting>;
 
 /** @param calendar follows the setting */
-export function createTimeZonesSetting(settings: SettingStore, calendar: Calendar): TimeZonesSetting {
+export function createTimeZonesSetting(store: SettingStore, calendar: Calendar) {
   const zoneOf = (zones: readonly ZoneSince[]) => zones.at(-1)?.zone ?? 'UTC';
   const setting = createAuditedSetting<readonly ZoneSince[]>({
-    store: settings,
+    store,
     key: 'days.timeZones',
     name: 'time-zone',
     initial: [],
@@ -224,9 +219,12 @@ export function createTimeZonesSetting(settings: SettingStore, calendar: Calenda
   return {
     key: setting.key,
     reload: setting.reload,
-    onEntered: (listener) => setting.onChanged(() => listener(calendar.zone)),
 
-    async enter(zone, since) {
+    /** Calls `listener` with the zone when this or another process has entered one. */
+    onEntered: (listener: (zone: string) => void): void => setting.onChanged(() => listener(calendar.zone)),
+
+    /** Counts days by `zone` from `since` on, in ms since the epoch. Does nothing when they are counted by it already. */
+    async enter(zone: string, since: number): Promise<void> {
       // Never before an earlier one, also when the clock was set back.
       const next = (zones: readonly ZoneSince[]) => ({
         zone,

@@ -25,7 +25,9 @@ const UNUSED = { totalBytesUp: 0, totalBytesDown: 0 };
 test('a stored plan has no limit of those that came after it was stored', async () => {
   const stored = [{ ...plan(), limits: { maxSessions: 2, quotaPeriod: 'never' } }];
   const plans = createPlansSetting({
-    settings: { get: async () => JSON.stringify(stored), exchange: async () => true, set: async () => {} },
+    get: async () => JSON.stringify(stored),
+    exchange: async () => true,
+    set: async () => {},
   });
   await plans.reload();
   assert.deepEqual(plans.byName('p')?.limits, { ...NO_PLAN_LIMITS, maxSessions: 2, quotaPeriod: 'never' });
