@@ -5,7 +5,7 @@ import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import { ExitFigures } from './core/exits/exit-figures.js';
 import type { Log } from './core/log.js';
-import type { RecentLog } from './core/recent-log.js';
+import type { RecentLog } from './core/stats/recent-log.js';
 import type { RestartControl } from './http/plain-routes.js';
 import { createAdminListenersPart, createControlSocketPart } from './parts/admin/admin-listeners.js';
 import { createHttpPart } from './parts/admin/http.js';
@@ -36,7 +36,7 @@ import { type PlaneHandover, type PlaneState, readPlaneState } from './proxy/han
 import type { Carried } from './proxy/io/native/carrier.js';
 import type { PlaneFailure } from './proxy/plane/plane.js';
 import { explainStartError } from './store/store.js';
-import type { GivenSocket } from './systemd-sockets.js';
+import type { GivenSocket } from './systemd/sockets.js';
 
 export interface DaemonOptions {
   readonly config: Config;

@@ -2,7 +2,7 @@
 
 import type { Knex } from 'knex';
 import { HOUR_MS } from '../core/clock.js';
-import { createReloads, type Reloads } from '../core/reloads.js';
+import { createReloads, type Reloads } from '../core/nodes/reloads.js';
 import { createPoller, type Poller, type Timers } from '../core/timers.js';
 import { createTurns } from '../core/turns.js';
 import { slices } from './sql.js';

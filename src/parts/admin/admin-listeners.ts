@@ -11,7 +11,7 @@ import type { Log } from '../../core/log.js';
 import type { ControlAccess } from '../../http/plain-routes.js';
 import { readBuild, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
-import type { GivenSocket } from '../../systemd-sockets.js';
+import type { GivenSocket } from '../../systemd/sockets.js';
 import { connectionOf } from '../database/connection-string.js';
 import type { Part } from '../lifecycle.js';
 import {

@@ -3,7 +3,7 @@
 import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
-import { createReloads } from '../../core/reloads.js';
+import { createReloads } from '../../core/nodes/reloads.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { followChanges } from '../../store/follow-changes.js';

@@ -7,7 +7,7 @@ import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener } from '../../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
-import type { GivenSocket } from '../../systemd-sockets.js';
+import type { GivenSocket } from '../../systemd/sockets.js';
 import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
 import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listening-sockets.js';
 import type { TlsListenersPart } from './tls-listeners.js';

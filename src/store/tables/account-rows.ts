@@ -9,7 +9,7 @@ import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
-import { toWireDate } from '../../core/wire-date.js';
+import { toWireDate } from '../../core/time/wire-date.js';
 import { type ColumnOf, columnOf, slices } from '../sql.js';
 
 /** Authorized addresses have their own table. */

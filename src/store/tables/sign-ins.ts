@@ -8,7 +8,7 @@ import {
   type ConsoleSessionStore,
 } from '../../core/auth/console-sessions.js';
 import type { Operator } from '../../core/auth/operator.js';
-import { toWireDate } from '../../core/wire-date.js';
+import { toWireDate } from '../../core/time/wire-date.js';
 import type { Database } from '../database.js';
 import type { RecordChange } from '../follow-changes.js';
 import { fromRow, inTransaction, toRow } from '../sql.js';
