@@ -15,9 +15,11 @@ import {
   type AccountRow,
   changedColumns,
   type JoinedRow,
+  type LimitsRow,
   readAddresses,
   toAccount,
   toRow,
+  UNLIMITED,
   writeAddresses,
   writeLimits,
 } from './account-rows.js';
@@ -152,9 +154,12 @@ export function createAccountStore(
 
   return {
     async all() {
-      const rows: JoinedRow[] = await withLimits(db).orderBy(['created_at', 'position']);
+      const rows: AccountRow[] = await db('accounts').orderBy(['created_at', 'position']);
+      // Most accounts have no limits: a join would read their columns for each.
+      const limits: LimitsRow[] = await db('account_limits');
+      const limitsOf = new Map(limits.map((row) => [row.account_id, row]));
       const addressesOf = await readAddresses(db, null);
-      return rows.map((row) => toAccount(row, addressesOf));
+      return rows.map((row) => toAccount({ ...row, ...(limitsOf.get(row.id) ?? UNLIMITED) }, addressesOf));
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],

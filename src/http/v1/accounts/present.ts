@@ -37,7 +37,10 @@ export function presentAccount(
     owner,
     limits: account.limits,
     usage: presentUsage(usage),
-    etag: accountEtag(account, fields),
+    // Computed when it is read: the tables of commands show no tags.
+    get etag() {
+      return accountEtag(account, fields);
+    },
   };
 }
 
