@@ -200,7 +200,7 @@ async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle)
       players: listeners.reachedAt(settings.publicAddress.current()),
     }),
     load: () => stats.load(),
-    refuse: (isRefusing) => plane.refuse(isRefusing),
+    refuse: (isRefusing) => plane.tell({ kind: 'refuse', isRefusing }),
   });
   await use(priority);
   await use(createGivenPasswordPart(base));

@@ -114,15 +114,19 @@ export function createProxyPart(deps: ProxyDeps) {
     log,
   });
   directory.onChanged(({ id, after }) => {
-    if (after) plane.put(recordOf(after));
-    else plane.remove(id);
+    if (after) plane.accounts.put(recordOf(after));
+    else plane.accounts.remove(id);
   });
   followQuotas(deps.core, plane);
   for (const kind of ['player', 'player-name'] as const)
-    penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
-  gameRules.onChanged((games) => plane.setGames(games));
-  exits.onChanged((changed) => plane.setExits(changed));
-  deps.geo.onLoaded((files) => plane.setGeo(files));
+    penalties
+      .of(kind)
+      .subscribe((subject, leftMs) =>
+        plane.tell({ kind: 'penalties', penalties: [{ kind, subject, leftMs }] }),
+      );
+  gameRules.onChanged((games) => plane.tell({ kind: 'games', games }));
+  exits.onChanged((changed) => plane.tell({ kind: 'exits', exits: changed }));
+  deps.geo.onLoaded((files) => plane.tell({ kind: 'geo', files }));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
   let counting: NodeJS.Timeout | undefined;
@@ -139,16 +143,18 @@ export function createProxyPart(deps: ProxyDeps) {
       await plane.start();
       if (deps.handed) {
         // What has changed since the handover.
-        plane.setGames(gameRules.inForce().rules);
-        plane.setExits(exits.current());
-        plane.setAccounts(Array.from(directory.all(), recordOf));
+        plane.tell({ kind: 'games', games: gameRules.inForce().rules });
+        plane.tell({ kind: 'exits', exits: exits.current() });
+        plane.accounts.replace(Array.from(directory.all(), recordOf));
         plane.report();
       }
       counting = setInterval(() => sessions.tick(), COUNT_MS);
     },
 
     async drain(grace: Grace) {
-      grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
+      grace.signal.addEventListener('abort', () => plane.tell({ kind: 'end-all', reason: 'shutdown' }), {
+        once: true,
+      });
       plane.drain(Math.min(HANDSHAKE_MS, grace.ms));
       await plane.drained;
       await drainSessions(sessions, plane, grace);
@@ -185,7 +191,8 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   const ended = new Set<string>();
   const follow = (id: string): void => {
     const account = directory.byId(id);
-    if (account && account.limits.quotaBytes !== null) plane.setQuotaLeft(id, usage.quotaLeft(account));
+    if (account && account.limits.quotaBytes !== null)
+      plane.accounts.setQuotaLeft(id, usage.quotaLeft(account));
   };
   sessions.subscribe({
     opened: ({ accountId }) => follow(accountId),
@@ -299,7 +306,7 @@ function observeExits({ exitFigures, log }: ProxyDeps, plane: () => ProxyPlane):
     wayChanged(id, isUp) {
       const wasUp = exitFigures.isUp(id);
       if (!exitFigures.setUp(id, isUp)) return;
-      plane().setExitWays(exitFigures.ways);
+      plane().tell({ kind: 'exit-ways', ways: exitFigures.ways });
       if (!isUp) log.warn(readWay(id), 'exit does not answer');
       else if (wasUp === false) log.info(readWay(id), 'exit answers again');
     },
