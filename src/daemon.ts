@@ -5,7 +5,8 @@ import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import { ExitFigures } from './core/exits/exit-figures.js';
 import type { Log } from './core/log.js';
-import type { RecentLog } from './core/stats/recent-log.js';
+import type { RecentLog } from './core/recent-log.js';
+import { SessionRegistry } from './core/sessions/session-registry.js';
 import type { RestartControl } from './http/plain-routes.js';
 import { createAdminListenersPart, createControlSocketPart } from './parts/admin/admin-listeners.js';
 import { createHttpPart } from './parts/admin/http.js';
@@ -28,6 +29,7 @@ import { type ConfigSource, openSettings } from './parts/operator-settings.js';
 import { anyLibc } from './parts/players/engine.js';
 import { createExits } from './parts/players/exits.js';
 import { createFirstLoginsPart } from './parts/players/first-logins.js';
+import { createPlanePart } from './parts/players/plane.js';
 import { createProxyPart } from './parts/players/proxy.js';
 import { createSocksListenersPart } from './parts/players/socks-listeners.js';
 import { createTlsListenersPart } from './parts/players/tls-listeners.js';
@@ -36,7 +38,7 @@ import { type PlaneHandover, type PlaneState, readPlaneState } from './proxy/han
 import type { Carried } from './proxy/io/native/carrier.js';
 import type { PlaneFailure } from './proxy/plane/plane.js';
 import { explainStartError } from './store/store.js';
-import type { GivenSocket } from './systemd/sockets.js';
+import type { GivenSocket } from './systemd-sockets.js';
 
 export interface DaemonOptions {
   readonly config: Config;
@@ -120,7 +122,10 @@ function openSockets({ handed }: DaemonOptions): ListeningSockets | null {
   );
 }
 
-async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle): Promise<Daemon> {
+async function start(
+  options: DaemonOptions,
+  { use, startEarly, stop, handOver }: Lifecycle,
+): Promise<Daemon> {
   const { config, source, log, recentLog, given, restarts } = options;
   const sockets = openSockets(options);
   const givenSockets = [...options.sockets, ...(sockets?.given ?? [])];
@@ -128,10 +133,24 @@ async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle)
   const tls = readCertificate(config.admin.tls, log, startedAt);
   const geo = await use(createGeoPart(config, log));
   const priority = createPriorityPart(config, log);
+  const sessions = new SessionRegistry();
+  const handed = readPlane(options);
+  const players = createPlanePart({ config, geo, sessions, handed, log });
+  const { plane, libc, broken } = players;
   const tlsListeners = createTlsListenersPart(config, sockets, log);
+  const listeners = createSocksListenersPart({
+    config,
+    plane,
+    libc,
+    sockets,
+    given: givenSockets,
+    tls: tlsListeners,
+  });
+  // Their accounts came with them: neither sessions nor logins wait for a database that is migrated or does not answer.
+  if (handed) for (const part of [players, tlsListeners, listeners]) await startEarly(part);
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
-  const core = await createCore(config, store);
+  const core = await createCore(config, store, sessions);
   warnOfLostGeo(config, core.directory, log);
   const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
@@ -149,24 +168,15 @@ async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle)
   await use(createActivityPart({ ...shared, heartbeats }));
   const firstLogins = await use(createFirstLoginsPart(base));
   const exitFigures = new ExitFigures(base.now);
-  const proxy = await use(
-    createProxyPart({ ...shared, log, geo, notices, firstLogins, exitFigures, handed: readPlane(options) }),
-  );
-  const { plane, libc, broken } = proxy;
+  const counts = createProxyPart({ ...shared, log, players, notices, firstLogins, exitFigures });
+  await use(players);
+  await use(counts);
   await use(createChangesPart({ ...shared, plane }));
   const exits = createExits({ ...base, exitFigures }, plane, libc);
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
-  const listeners = createSocksListenersPart({
-    config,
-    plane,
-    libc,
-    sockets,
-    given: givenSockets,
-    tls: tlsListeners,
-  });
   const http = await use(
     createHttpPart({
       ...shared,
@@ -200,7 +210,7 @@ async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle)
       players: listeners.reachedAt(settings.publicAddress.current()),
     }),
     load: () => stats.load(),
-    refuse: (isRefusing) => plane.tell({ kind: 'refuse', isRefusing }),
+    refuse: (isRefusing) => plane.refuse(isRefusing),
   });
   await use(priority);
   await use(createGivenPasswordPart(base));
@@ -215,7 +225,7 @@ async function start(options: DaemonOptions, { use, stop, handOver }: Lifecycle)
     async handOver() {
       const { sockets: listening, descriptors } = sockets?.handOver() ?? { sockets: [], descriptors: [] };
       await handOver();
-      const { handover } = proxy;
+      const { handover } = players;
       return {
         descriptors: [...descriptors, ...(handover?.descriptors ?? [])],
         state: { listening, plane: handover?.state ?? null } satisfies HandedState,

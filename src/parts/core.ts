@@ -37,8 +37,8 @@ export async function openCore(config: Config, { mayCreate = true } = {}): Promi
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
 
-/** Loads accounts and settings into memory. Rejects when the database cannot be read. */
-export async function createCore(config: Config, store: Store) {
+/** Loads accounts and settings into memory. Rejects when the database cannot be read. @param sessions see Core */
+export async function createCore(config: Config, store: Store, sessions = new SessionRegistry()) {
   const { retention, maxPending } = config.heartbeats;
   const directory = new AccountDirectory();
   directory.load(await store.accounts.all());
@@ -47,7 +47,6 @@ export async function createCore(config: Config, store: Store) {
   const { calendar } = store;
   const settings = createSettings();
   const timeZones = await settings.open(createTimeZonesSetting(store.settings, calendar));
-  const sessions = new SessionRegistry();
   const usage = createAccountUsage({ store: store.traffic, directory, sessions, calendar, now: Date.now });
   const exits = await settings.open(createExitsSetting(store.settings, configuredExits(config)));
   const accounts = createAccounts({

@@ -69,7 +69,8 @@ export function createHeartbeatsPart(deps: {
     /** Writes what waits for the database. */
     flush: writer.flush,
     async start() {
-      await store.sessionRecords.cutOff(deps.node.nodeName, now());
+      const resumed = Array.from(sessions.all(), ({ id }) => id);
+      await store.sessionRecords.cutOff(deps.node.nodeName, now(), resumed);
       writer.start();
     },
     stop: () => writer.stop(),

@@ -37,6 +37,7 @@ export function createLifecycle(options: {
 }) {
   const { graceMs, stopTimeoutMs, log } = options;
   const parts: Part[] = [];
+  const early = new Set<Part>();
   const graceOver = new AbortController();
   let stopping: Promise<boolean> | null = null;
 
@@ -54,7 +55,7 @@ export function createLifecycle(options: {
 
   async function inReverse(step: (part: Part) => void | Promise<void>): Promise<boolean> {
     let isClean = true;
-    for (const part of [...parts].reverse()) {
+    for (const part of [...parts, ...early].reverse()) {
       if (!(await attempt(part, () => step(part), stopTimeoutMs))) isClean = false;
     }
     return isClean;
@@ -73,8 +74,14 @@ export function createLifecycle(options: {
     /** Starts a part, registers it for `stop`, and returns it. */
     async use<Kind extends Part>(part: Kind): Promise<Kind> {
       parts.push(part);
-      await part.start?.();
+      if (!early.delete(part)) await part.start?.();
       return part;
+    },
+
+    /** Starts a part before its turn: `use` then only gives it its place in the order of stops. */
+    async startEarly(part: Part): Promise<void> {
+      early.add(part);
+      await part.start?.();
     },
 
     /**

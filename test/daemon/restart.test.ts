@@ -1,12 +1,16 @@
 // `pulsegate restart`: the program on disk replaces the running daemon, in the same process.
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { type DaemonLock, lockForDaemon } from '../../src/store/daemon-lock.js';
+import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { freePort } from '../helpers/ports.js';
 import { connectThrough } from '../helpers/socks-client.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
@@ -29,6 +33,18 @@ interface Live {
 
 /** The node engine hands over its listeners alone. */
 const isNode = process.env['TEST_ENGINE'] === 'node';
+const isPg = process.env['TEST_DATABASE'] === 'pg';
+
+/** Waits until no daemon has the data folder, and takes the lock. */
+async function lockFree(dataDir: string): Promise<DaemonLock> {
+  for (;;) {
+    try {
+      return await lockForDaemon(dataDir, 'the data folder', sqliteClient);
+    } catch (error) {
+      assert.equal((error as { code?: unknown }).code, 'daemon-running');
+    }
+  }
+}
 
 describe('pulsegate restart', () => {
   const scope = suiteScope();
@@ -40,7 +56,8 @@ describe('pulsegate restart', () => {
   it('refuses no connection, keeps ports and process, and reads the configuration again', async () => {
     const [first, second, third] = [await freePort(), await freePort(), await freePort()];
     const listeners = [{ host: '127.0.0.1', port: first }];
-    daemon = await startTestDaemon(scope, { config: { socks: { listeners } } });
+    const database = isPg ? {} : { busyTimeout: '60s' };
+    daemon = await startTestDaemon(scope, { config: { socks: { listeners }, database } });
     target = await startTarget(scope, echo);
     await daemon.addAccount(player.username, player.password);
     const isPort = async (port: number): Promise<boolean> =>
@@ -102,6 +119,41 @@ describe('pulsegate restart', () => {
     assert.deepEqual([await isPort(first), await isPort(second), await isPort(third)], [false, true, false]);
   });
 
+  const isLocking = !isNode && !isPg;
+  it('lets bytes flow and players log in before the database is open', { skip: !isLocking }, async () => {
+    const connect = () => connectThrough({ ...player, port: daemon.socks.port }, '127.0.0.1', target.port);
+    const live = await connect();
+    live.send('before');
+    assert.equal(String(await live.read(6)), 'before');
+    const restarted = restart(daemon);
+    // The process before has closed the database, the next one has not opened it yet.
+    const lock = await lockFree(daemon.dataDir);
+    const file = join(daemon.dataDir, 'pulsegate.db');
+    const beside = connectSqlite(sqliteClient, file, 10_000);
+    const locked = await beside.transaction();
+    await locked.raw('update settings set value = value');
+    await lock.release();
+    live.send('during');
+    assert.equal(String(await live.read(6)), 'during');
+    const login = await connect();
+    login.send('player');
+    assert.equal(String(await login.read(6)), 'player');
+    assert.equal(countReady(), 2);
+    await locked.rollback();
+    await beside.destroy();
+    assert.equal((await restarted).code, 0);
+    await eventually(async () => {
+      const { json } = await daemon.api('GET', '/api/v1/sessions?sort=openedAt&limit=2');
+      const bytes = (json as { items: Live[] }).items.map(({ bytesUp, bytesDown }) => [bytesUp, bytesDown]);
+      assert.deepEqual(bytes, [
+        [12, 12],
+        [6, 6],
+      ]);
+    });
+    assert.equal(countReady(), 3);
+    for (const each of [live, login]) each.destroy();
+  });
+
   it('of a program that could not start changes nothing, and says why', async () => {
     const text = await readFile(daemon.configFile, 'utf8');
     const missing = '/does/not/exist.pem';
@@ -112,10 +164,10 @@ describe('pulsegate restart', () => {
       stderr,
       /^The daemon is not restarted, and continues as before\.\n[\s\S]*exist\.pem[\s\S]*exit code 2/,
     );
-    assert.equal(countReady(), 2);
+    assert.equal(countReady(), isLocking ? 3 : 2);
     await writeFile(daemon.configFile, text);
     assert.equal((await restart(daemon)).code, 0);
-    await eventually(() => assert.equal(countReady(), 3));
+    await eventually(() => assert.equal(countReady(), isLocking ? 4 : 3));
   });
 
   it('needs a running daemon', async () => {

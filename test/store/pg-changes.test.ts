@@ -33,7 +33,8 @@ async function readAll(feed: ChangeFeed): Promise<string[]> {
   }
 }
 
-const keyOf = (change: Change): string => ('key' in change ? change.key : change.topic);
+const keyOf = (change: Change): string =>
+  'id' in change ? change.id : change.topic === 'setting' ? change.key : change.topic;
 
 const step = fc.oneof(
   {
@@ -169,7 +170,7 @@ test('changes older than an hour by the clock of the database are deleted', asyn
     { connection, origin: 'reader', now: () => now },
   );
   const record = createPgChangeRecorder(db, 'writer');
-  for (const key of ['old', 'new']) await db.transaction((trx) => record(trx, 'setting', key));
+  for (const key of ['old', 'new']) await db.transaction((trx) => record(trx, { topic: 'setting', key }));
   await db('changes').where({ key: 'old' }).decrement('at', 3_600_001);
   now += 60_000;
   assert.deepEqual(await readAll(feed), ['old', 'new']);
@@ -230,7 +231,7 @@ test('a change notifies listeners, also after a lost connection', async (t) => {
   t.after(listener.stop);
   await eventually(() => notified === 1);
   const record = createPgChangeRecorder(db, 'writer');
-  const write = () => db.transaction((trx) => record(trx, 'setting', 'a'));
+  const write = () => db.transaction((trx) => record(trx, { topic: 'setting', key: 'a' }));
   await write();
   await eventually(() => notified === 2);
   await db.raw(

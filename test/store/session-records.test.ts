@@ -144,7 +144,8 @@ onEachDatabase('ends, gaps and a crash complete the records', async (open) => {
   );
   assert.equal((await store.search(ask(), null, 10)).length, 2, 'those that have ended did not run then');
   assert.deepEqual(await store.unmatched(ask()), { dropped: 12, otherDestinations: 1, unknownAddresses: 0 });
-  await store.cutOff('gate-1', AT + 5 * DAY);
+  await store.cutOff('gate-1', AT + 4 * DAY, [two.session]);
+  await store.cutOff('gate-1', AT + 5 * DAY, [other.session]);
   const cut = (await store.search(ask(), null, 10)).map(({ session, endedAt, bytesUp }) => [
     session,
     endedAt,

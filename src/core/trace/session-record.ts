@@ -89,8 +89,8 @@ export interface Unmatched {
 export interface SessionRecordStore {
   /** Writes a batch in one transaction. A batch with the number of an earlier one is already written. */
   write(batch: RecordBatch, number: number): Promise<void>;
-  /** Ends the records that a killed process of this node has left open. */
-  cutOff(node: string, at: number): Promise<void>;
+  /** Ends the records that a killed process of this node has left open. @param resumed the sessions that continue */
+  cutOff(node: string, at: number, resumed: readonly string[]): Promise<void>;
   /** At most `limit`, after `place` in the order of answers. */
   search(
     question: TraceQuestion,

@@ -4,7 +4,7 @@ import { ADDRESS_TEXTS } from '../../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../../core/accounts/access/schedule.js';
 import { GAME_RULE_TEXTS } from '../../core/heartbeats/payload-matcher.js';
 import { fillText } from '../../core/text.js';
-import { isWireDate, WIRE_DATE_RANGE } from '../../core/time/wire-date.js';
+import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
 
 /** Braces in a text contain the name of a value. */
 export const FIELD_TEXTS = {

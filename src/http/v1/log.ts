@@ -1,6 +1,6 @@
 // /api/v1/log: the newest lines of this daemon's log.
 import { z } from 'zod';
-import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/stats/recent-log.js';
+import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/recent-log.js';
 import { routesOf } from '../api/route.js';
 import { pageOf, Time } from '../api/schemas.js';
 import { withoutUndefined } from '../fields.js';

@@ -18,7 +18,7 @@ import { handleFor } from '../callers.js';
 import { adminConnections } from '../capacity.js';
 import type { Core } from '../core.js';
 import type { NodePart } from '../database/node.js';
-import type { ProxyPart } from '../players/proxy.js';
+import type { PlanePart } from '../players/plane.js';
 import type { TlsListenersPart } from '../players/tls-listeners.js';
 import type { StatsPart } from '../stats.js';
 import { createListenerCheck } from './listener-check.js';
@@ -29,7 +29,7 @@ export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners'
   readonly core: Pick<Core, 'store' | 'pool' | 'sessions'>;
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
   readonly node: Pick<NodePart, 'nodeName' | 'problem'>;
-  readonly plane: Pick<ProxyPart['plane'], 'engines' | 'isListening'>;
+  readonly plane: Pick<PlanePart['plane'], 'engines' | 'isListening'>;
   readonly tlsListeners: Pick<TlsListenersPart, 'certificates' | 'isListening'>;
   /** The current problem of the database; null: none. */
   readonly problem: () => Promise<string | null>;
@@ -40,7 +40,7 @@ export type HttpPart = ReturnType<typeof createHttpPart>;
 export function createHttpPart(
   deps: ServiceParts &
     ObservedParts & {
-      readonly plane: ProxyPart['plane'];
+      readonly plane: PlanePart['plane'];
       readonly agents: AgentsPart;
       readonly tls: TlsPair | null;
       readonly restarts: RestartControl;

@@ -1,5 +1,4 @@
-// The data plane: chooses the engine and its settings, and handles the events of the workers.
-import { once } from 'node:events';
+// The control plane's side of the data plane: sends it accounts, games and exits, and handles the events of the workers.
 import type { Config } from '../../config.js';
 import { isGuess } from '../../core/accounts/access/login.js';
 import { type Account, isSuspended } from '../../core/accounts/account.js';
@@ -13,28 +12,18 @@ import type { ExitFigures } from '../../core/exits/exit-figures.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
-import type { SessionRegistry } from '../../core/sessions/session-registry.js';
-import { within } from '../../core/timers.js';
-import type { PlaneHandover } from '../../proxy/handover/state.js';
 import type { GuardEvent } from '../../proxy/messages.js';
-import { type PlaneFailure, ProxyPlane } from '../../proxy/plane/plane.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';
 import type { AccountRecord } from '../../proxy/plane-settings.js';
-import { descriptorLimit } from '../capacity.js';
 import type { Core } from '../core.js';
 import type { PenaltiesPart } from '../database/changes.js';
 import type { SessionsPart } from '../database/sessions.js';
-import type { GeoPart } from '../geo.js';
-import type { Grace } from '../lifecycle.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
-import { anyLibc, chooseEngine, workerCount } from './engine.js';
 import type { FirstLoginsPart } from './first-logins.js';
-import { proxySettings } from './proxy-settings.js';
-
-/** Maximum number of file descriptors in shared memory, which has one byte for each. */
-const MAX_DESCRIPTORS = 4 * 1024 * 1024;
+import type { PlanePart } from './plane.js';
 
 /** How often bytes of sessions are counted, quotas checked and heartbeat entries recorded, in ms. */
 const COUNT_MS = 1_000;
@@ -47,11 +36,9 @@ export interface ProxyDeps {
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'guessed' | 'guarded'>;
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
-  readonly geo: Pick<GeoPart, 'files' | 'onLoaded'>;
   readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
   readonly exitFigures: ExitFigures;
-  /** From the process before; null: nothing. */
-  readonly handed: PlaneHandover | null;
+  readonly players: Pick<PlanePart, 'plane' | 'observe'>;
   readonly log: Log;
 }
 
@@ -63,16 +50,14 @@ const isCounted = ({ maxSessions, maxClientAddresses }: AccountLimits): boolean 
 const hasRate = ({ bytesPerSecondUp, bytesPerSecondDown }: AccountLimits): boolean =>
   bytesPerSecondUp !== null || bytesPerSecondDown !== null;
 
-export type ProxyPart = ReturnType<typeof createProxyPart>;
-
-/** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
+/** Sends the data plane what it needs, also before it starts. The part lets it report, and counts what sessions transfer. */
 export function createProxyPart(deps: ProxyDeps) {
-  const { config, log } = deps;
+  const { log } = deps;
   const { directory, exits, usage, sessions } = deps.core;
+  const { plane } = deps.players;
   const { gameRules } = deps.settings;
   const { permits } = deps.liveSessions;
   const { penalties } = deps;
-  const libc = chooseEngine(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
     id: account.id,
     username: account.username,
@@ -93,92 +78,29 @@ export function createProxyPart(deps: ProxyDeps) {
     allowedClients: account.allowedClients,
     schedule: account.schedule,
   });
-  let reportBroken: (failure: PlaneFailure) => void = () => {};
-  const broken = new Promise<PlaneFailure>((resolve) => {
-    reportBroken = resolve;
-  });
-  const plane: ProxyPlane = new ProxyPlane({
-    engine: libc ? 'native' : 'node',
-    workers: libc ? workerCount(config.socks.workers) : 1,
-    settings: proxySettings(config),
-    resolver: config.dns,
-    games: gameRules.inForce().rules,
-    exits: exits.current(),
-    geo: deps.geo.files,
-    accounts: Array.from(directory.all(), recordOf),
-    libc: libc ?? anyLibc(),
-    maxDescriptors: Math.min(MAX_DESCRIPTORS, descriptorLimit()),
-    handed: deps.handed ?? undefined,
-    observer: { ...observe(deps), exits: observeExits(deps, () => plane) },
-    onBroken: (failure) => reportBroken(failure),
-    log,
-  });
+  deps.players.observe({ ...observe(deps), exits: observeExits(deps, plane) });
+  plane.setGames(gameRules.inForce().rules);
+  plane.setExits(exits.current());
+  plane.setAccounts(Array.from(directory.all(), recordOf));
   directory.onChanged(({ id, after }) => {
-    if (after) plane.accounts.put(recordOf(after));
-    else plane.accounts.remove(id);
+    if (after) plane.put(recordOf(after));
+    else plane.remove(id);
   });
   followQuotas(deps.core, plane);
   for (const kind of ['player', 'player-name'] as const)
-    penalties
-      .of(kind)
-      .subscribe((subject, leftMs) =>
-        plane.tell({ kind: 'penalties', penalties: [{ kind, subject, leftMs }] }),
-      );
-  gameRules.onChanged((games) => plane.tell({ kind: 'games', games }));
-  exits.onChanged((changed) => plane.tell({ kind: 'exits', exits: changed }));
-  deps.geo.onLoaded((files) => plane.tell({ kind: 'geo', files }));
+    penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
+  gameRules.onChanged((games) => plane.setGames(games));
+  exits.onChanged((changed) => plane.setExits(changed));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
   let counting: NodeJS.Timeout | undefined;
-  let handover: PlaneHandover | null = null;
   return {
-    name: 'data plane',
-    plane,
-    /** Null with the node engine. */
-    libc,
-    /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
-    broken,
-
-    async start() {
-      await plane.start();
-      if (deps.handed) {
-        // What has changed since the handover.
-        plane.tell({ kind: 'games', games: gameRules.inForce().rules });
-        plane.tell({ kind: 'exits', exits: exits.current() });
-        plane.accounts.replace(Array.from(directory.all(), recordOf));
-        plane.report();
-      }
+    name: 'counts of sessions',
+    start() {
+      plane.report();
       counting = setInterval(() => sessions.tick(), COUNT_MS);
     },
-
-    async drain(grace: Grace) {
-      grace.signal.addEventListener('abort', () => plane.tell({ kind: 'end-all', reason: 'shutdown' }), {
-        once: true,
-      });
-      plane.drain(Math.min(HANDSHAKE_MS, grace.ms));
-      await plane.drained;
-      await drainSessions(sessions, plane, grace);
-    },
-
-    async stop() {
-      clearInterval(counting);
-      await plane.stop();
-    },
-
-    // New connections wait in the listeners, which the successor accepts from.
-    async handOver() {
-      clearInterval(counting);
-      try {
-        handover = await plane.handOver();
-      } finally {
-        await plane.stop();
-      }
-    },
-
-    /** What the successor of this process takes, after `handOver`. */
-    get handover() {
-      return handover;
-    },
+    stop: () => clearInterval(counting),
   };
 }
 
@@ -191,8 +113,7 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   const ended = new Set<string>();
   const follow = (id: string): void => {
     const account = directory.byId(id);
-    if (account && account.limits.quotaBytes !== null)
-      plane.accounts.setQuotaLeft(id, usage.quotaLeft(account));
+    if (account && account.limits.quotaBytes !== null) plane.setQuotaLeft(id, usage.quotaLeft(account));
   };
   sessions.subscribe({
     opened: ({ accountId }) => follow(accountId),
@@ -205,34 +126,6 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   });
 }
 
-/** How long connections that were accepted before a stop may take for their request, in ms. */
-const HANDSHAKE_MS = 2_000;
-/** How long sessions may take to end after `endAll`, in ms. */
-const END_GRACE_MS = 1_000;
-/** How often to look whether all have ended, in ms. */
-const LOOK_MS = 20;
-
-/** Waits until all connections and sessions have ended. After the grace period, ends them. */
-async function drainSessions(
-  sessions: SessionRegistry,
-  plane: Pick<ProxyPlane, 'connections'>,
-  { ms, signal }: Grace,
-): Promise<void> {
-  let looking: NodeJS.Timeout | undefined;
-  const allEnded = new Promise<void>((resolve) => {
-    const look = (): void => {
-      if (sessions.size === 0 && plane.connections === 0) resolve();
-    };
-    looking = setInterval(look, LOOK_MS);
-    look();
-  });
-  const graceOver = signal.aborted ? undefined : once(signal, 'abort');
-  await within(ms, Promise.race([allEnded, graceOver]), undefined);
-  sessions.endAll('shutdown');
-  await within(END_GRACE_MS, allEnded, undefined);
-  clearInterval(looking);
-}
-
 /** Handles the events of the workers. */
 function observe({
   config,
@@ -243,8 +136,8 @@ function observe({
   log,
   core,
   liveSessions,
-}: ProxyDeps): Omit<ProxyObserver, 'exits'> {
-  const { store, accounts, directory, sessions } = core;
+}: ProxyDeps): Omit<ProxyObserver, 'sessions' | 'exits'> {
+  const { store, accounts, directory } = core;
   async function suspend({ accountId, limit, client }: GuardEvent): Promise<void> {
     const { after, forMs } = config.guard.suspend;
     const at = Date.now();
@@ -263,7 +156,6 @@ function observe({
     log.warn(fields, 'account suspended');
   }
   return {
-    sessions,
     permits: liveSessions.permits,
     penalty: penalties.publish,
     guarded(event) {
@@ -300,13 +192,16 @@ function observe({
 }
 
 /** Logs each change, and tells it to every worker. */
-function observeExits({ exitFigures, log }: ProxyDeps, plane: () => ProxyPlane): ProxyObserver['exits'] {
+function observeExits(
+  { exitFigures, log }: ProxyDeps,
+  plane: Pick<ProxyPlane, 'setExitWays'>,
+): ProxyObserver['exits'] {
   return {
     failed: (exit, count) => exitFigures.failed(exit, count),
     wayChanged(id, isUp) {
       const wasUp = exitFigures.isUp(id);
       if (!exitFigures.setUp(id, isUp)) return;
-      plane().tell({ kind: 'exit-ways', ways: exitFigures.ways });
+      plane.setExitWays(exitFigures.ways);
       if (!isUp) log.warn(readWay(id), 'exit does not answer');
       else if (wasUp === false) log.info(readWay(id), 'exit answers again');
     },

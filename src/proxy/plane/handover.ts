@@ -97,21 +97,25 @@ interface Part {
   slots: number;
 }
 
-/** Gives each worker its connections. All workers have started. Returns the number of sessions that end instead. */
+/** Why a session ends instead of being continued. */
+type LostReason = 'not-handed-over' | 'account-unknown' | 'node-engine';
+
+/** Gives each worker its connections. All workers have started. Returns the number of sessions that end instead, by reason. */
 export function distribute(
   { state, descriptors }: PlaneHandover,
   workers: readonly PlaneWorker[],
   accounts: PlaneAccounts,
-): number {
+): Partial<Record<LostReason, number>> {
   const parts = workers.map((worker): Part => ({ worker, connections: [], slots: 0 }));
   const pausedMs = Math.max(0, systemMs() - state.capturedAt);
-  let lost = 0;
+  const lost: Partial<Record<LostReason, number>> = {};
   for (const [i, handed] of state.connections.entries()) {
     const username = handed.kind === 'request' ? handed.login?.username : handed.session.username;
     const part = parts[username === undefined ? i % parts.length : accounts.workerOf(username)];
     if (part === undefined) continue;
     const here = { ...handed, descriptors: handed.descriptors.map((at) => descriptors[at] ?? -1) };
-    if (!add(part, here as HandedConnection, accounts, pausedMs)) lost += 1;
+    const reason = add(part, here as HandedConnection, accounts, pausedMs);
+    if (reason !== null) lost[reason] = (lost[reason] ?? 0) + 1;
   }
   for (const { worker, connections } of parts) {
     const owned = new OwnedDescriptors(worker.shared.owned);
@@ -121,8 +125,13 @@ export function distribute(
   return lost;
 }
 
-/** False: it is a session, and has ended. */
-function add(part: Part, given: HandedConnection, accounts: PlaneAccounts, pausedMs: number): boolean {
+/** Returns why a session has ended; null: it continues, or is no session yet. */
+function add(
+  part: Part,
+  given: HandedConnection,
+  accounts: PlaneAccounts,
+  pausedMs: number,
+): LostReason | null {
   const handed =
     given.kind === 'request'
       ? given
@@ -132,19 +141,30 @@ function add(part: Part, given: HandedConnection, accounts: PlaneAccounts, pause
   if (handed.kind === 'request') {
     if (isNative) connections.push(handed);
     else closeAll(handed);
-    return true;
+    return null;
   }
   const slot = part.slots;
   worker.resume(handed.session, handed.kind === 'association' ? handed.recorded : [], slot);
-  if (handed.kind === 'lost' || !isNative || !accounts.has(handed.session.accountId)) {
+  const reason = lostReason(handed, isNative, accounts);
+  if (reason !== null) {
     closeAll(handed);
     worker.lose(slot);
-    return false;
+    return reason;
   }
   part.slots += 1;
   accounts.resumed(handed.session);
   connections.push(handed);
-  return true;
+  return null;
+}
+
+function lostReason(
+  { kind, session }: Exclude<HandedConnection, { kind: 'request' }>,
+  isNative: boolean,
+  accounts: PlaneAccounts,
+): LostReason | null {
+  if (kind === 'lost') return 'not-handed-over';
+  if (!isNative) return 'node-engine';
+  return accounts.has(session.accountId) ? null : 'account-unknown';
 }
 
 function closeAll({ descriptors }: HandedConnection): void {

@@ -2,16 +2,18 @@
 import type { SessionPermit, SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 
+type Source = Pick<SessionPermits, 'acquire' | 'hold'> | null;
+
 export class PlanePermits {
-  readonly #source: Pick<SessionPermits, 'acquire' | 'hold'> | null;
+  readonly #source: () => Source;
   readonly #answer: (token: number, refusal: LimitRefusal | null) => void;
   readonly #revoke: (token: number) => void;
   readonly #granted = new Map<number, SessionPermit>();
   #isOver = false;
 
-  /** @param source null: there are no other nodes, and every permit is granted */
+  /** @param source returns null: there are no other nodes, and every permit is granted */
   constructor(
-    source: Pick<SessionPermits, 'acquire' | 'hold'> | null,
+    source: () => Source,
     worker: {
       readonly answer: (token: number, refusal: LimitRefusal | null) => void;
       readonly revoke: (token: number) => void;
@@ -23,8 +25,9 @@ export class PlanePermits {
   }
 
   wanted(token: number, accountId: string, client: string): void {
-    if (this.#source === null) return this.#answer(token, null);
-    void this.#source
+    const source = this.#source();
+    if (source === null) return this.#answer(token, null);
+    void source
       .acquire(accountId, client, () => this.#revoke(token))
       .then((answer) => {
         if (!answer.ok) return this.#answer(token, answer.reason);
@@ -35,7 +38,7 @@ export class PlanePermits {
   }
 
   held(token: number, accountId: string, client: string): void {
-    const permit = this.#source?.hold(accountId, client, () => this.#revoke(token));
+    const permit = this.#source()?.hold(accountId, client, () => this.#revoke(token));
     if (permit) this.#granted.set(token, permit);
   }
 

@@ -96,6 +96,8 @@ export class PlaneWorker implements SessionWorker {
   readonly #permits: PlanePermits;
   /** See ProxyPlane.report. */
   readonly #unreported: WorkerEvent[] = [];
+  /** Resumed sessions of which it will report the end. */
+  readonly #lost: [PlaneSession, SessionSummary][] = [];
   #wakeFd = -1;
   #isStarted = false;
   #isOver = false;
@@ -108,7 +110,7 @@ export class PlaneWorker implements SessionWorker {
     this.index = start.index;
     this.engine = start.engine;
     this.shared = start.shared;
-    this.#permits = new PlanePermits(options.observer.permits, {
+    this.#permits = new PlanePermits(() => options.observer.permits, {
       answer: (token, refusal) => this.send({ kind: 'permit', token, refusal }),
       revoke: (token) => this.send({ kind: 'revoke-permit', token }),
     });
@@ -201,10 +203,11 @@ export class PlaneWorker implements SessionWorker {
     this.#options.observer.sessions.resumed(session, recorded);
   }
 
-  /** Ends a session that has been resumed, and that the thread does not know. */
+  /** Ends a session that has been resumed, and that the thread does not know. The slot is free then. */
   lose(slot: number): void {
     const session = this.#sessions[slot];
-    if (session) this.#closeSession(session, session.summary('shutdown'));
+    if (session) this.#lost.push([session, session.summary('shutdown')]);
+    this.#sessions[slot] = undefined;
   }
 
   /** The live sessions. */
@@ -214,6 +217,7 @@ export class PlaneWorker implements SessionWorker {
 
   /** Processes the events that have waited for it. */
   report(): void {
+    for (const [session, summary] of this.#lost.splice(0)) this.#closeSession(session, summary);
     for (const event of this.#unreported.splice(0)) this.#take(event);
   }
 
@@ -311,7 +315,7 @@ export class PlaneWorker implements SessionWorker {
   }
 
   #closeSession(session: PlaneSession, summary: SessionSummary): void {
-    this.#sessions[session.slot] = undefined;
+    if (this.#sessions[session.slot] === session) this.#sessions[session.slot] = undefined;
     session.close(summary);
     this.#options.observer.sessions.closed(session, summary);
   }

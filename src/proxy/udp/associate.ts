@@ -1,71 +1,57 @@
 // UDP ASSOCIATE (RFC 1928 §4, §6, §7): opens a relay for the client and replies with its address.
 import { isIPv6 } from 'node:net';
 import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/ip.js';
-import type { Arrival } from '../connection/connections.js';
-import type { AuthorizedRequest, CommandConnection } from '../connection/running-command.js';
 import type { OpenedRelay } from '../io/datagrams.js';
 import { replyForRefusal } from '../memory/places.js';
 import type { UdpSettings } from '../plane-settings.js';
-import type { ClientRequest } from '../protocols/client-request.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
-import type { WorkerHost } from '../worker/host.js';
-import { Association } from './association.js';
-
-interface AssociatingConnection extends CommandConnection {
-  readonly isProxied: boolean;
-  readonly arrival: Arrival;
-}
+import { type AssociateRequest, Association, type AssociationContext } from './association.js';
 
 /** Serves one UDP ASSOCIATE of a logged-in client, or refuses it. */
-export function associate(
-  host: WorkerHost,
-  connection: AssociatingConnection,
-  { account, egress, exit, permit, request }: AuthorizedRequest,
-): void {
-  const { client, stream, isByAddress, linkHash } = connection;
-  const { udp } = host.settings;
-  const refuse = (reply: ReplyCode): void => connection.refuse(replyFrame(reply));
+export function associate(context: AssociationContext, request: AssociateRequest): void {
+  const { account, client, stream, refuse } = request;
+  const { udp } = context.settings;
   const refuseFor = (reason: string, reply: ReplyCode): void => {
-    host.log.info({ account: account.record.username, client: client.address, reason }, 'session refused');
+    context.log.info({ account: account.record.username, client: client.address, reason }, 'session refused');
     refuse(reply);
   };
   if (!udp.enabled) return refuse(Reply.commandNotSupported);
-  host.accounts.makeRoomForAssociation(account, udp.maxAssociationsPerAccount);
+  context.accounts.makeRoomForAssociation(account, udp.maxAssociationsPerAccount);
   let release = (): void => {};
   const association = new Association({
-    context: host,
-    request: { stream, client, account, egress, exit },
+    context,
+    request,
     clientAddress: datagramAddress(client),
     declaredAddress: declaredAddress(request),
     onOver() {
       release();
-      connection.closed();
+      request.onClosed();
     },
   });
   const destination = { host: '*', port: 0 };
-  const session = host.sessions.open({
+  const session = context.sessions.open({
     command: 'udp-associate',
     clientProtocol: 'socks5',
-    isByAddress,
-    linkHash,
+    isByAddress: request.isByAddress,
+    linkHash: request.linkHash,
     account,
     client,
     destination,
     transfer: association,
-    permit,
+    permit: request.permit,
   });
   if (typeof session === 'string') return refuseFor(session, replyForRefusal(session));
-  session.exit = exit?.name ?? null;
+  session.exit = request.exit?.name ?? null;
   // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
-  const releaseSecond = host.connections.tryAcquire();
+  const releaseSecond = context.connections.tryAcquire();
   if (releaseSecond === null) {
     session.abandon();
     return refuseFor('max-connections', Reply.generalFailure);
   }
   release = releaseSecond;
 
-  const { bindAddress, advertisedAddress } = addressesFor(connection, udp);
+  const { bindAddress, advertisedAddress } = addressesFor(request, udp);
   const onOpen = (result: OpenedRelay): void => {
     // If it has ended meanwhile, the client's connection is closed too.
     if (association.isOver) {
@@ -76,7 +62,7 @@ export function associate(
     if (!result.ok) {
       session.abandon();
       release();
-      host.log.warn(
+      context.log.warn(
         { account: account.record.username, code: result.code },
         'cannot open UDP socket for association',
       );
@@ -85,14 +71,14 @@ export function associate(
     stream.write(replyFrame(Reply.succeeded, advertisedAddress, result.relay.local.port));
     association.start(session, result.relay);
   };
-  host.io.openDatagrams(
+  context.io.openDatagrams(
     {
       bindAddress,
       portRange: udp.portRange,
-      outside: exit,
+      outside: request.exit,
       onClientDatagram: association.onClientDatagram,
       onOutsideDatagram: association.onOutsideDatagram,
-      ports: host.ownPorts,
+      ports: context.ownPorts,
       ...session.metered(),
     },
     onOpen,
@@ -108,14 +94,14 @@ function datagramAddress({ address }: Endpoint): string {
  * DST.ADDR is the address from which the client will send, if it knows it (RFC 1928 §7). Zeros and names are ignored. A
  * client behind NAT may declare its private address, which is harmless, because that of its TCP connection is valid too.
  */
-function declaredAddress({ addressType, address }: ClientRequest): string | null {
+function declaredAddress({ addressType, address }: AssociateRequest): string | null {
   if (addressType === AddressType.domain || address.every((byte) => byte === 0)) return null;
   return formatIp(unmap(address));
 }
 
 /** The local address of the relay, and the address that the reply contains (BND.ADDR). */
 function addressesFor(
-  { stream, client, isProxied, arrival }: AssociatingConnection,
+  { stream, client, isProxied, isUnix }: AssociateRequest,
   udp: UdpSettings,
 ): { readonly bindAddress: string; readonly advertisedAddress: string } {
   if (client.address === UNIX_CLIENT) {
@@ -127,7 +113,7 @@ function addressesFor(
   const local = stream.local.address;
   const advertised = udp.publicAddresses.find(isOfFamily);
   // Behind a proxy or NAT, datagrams may arrive at another local address than the connection.
-  const takesEvery = advertised !== undefined || isProxied || arrival.isUnix || !isOfFamily(local);
+  const takesEvery = advertised !== undefined || isProxied || isUnix || !isOfFamily(local);
   return {
     bindAddress: takesEvery ? everyAddress : local,
     advertisedAddress: advertised ?? (isOfFamily(local) ? local : everyAddress),

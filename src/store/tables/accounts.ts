@@ -3,24 +3,26 @@ import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../../core/accounts/account-audit.js';
 import { type AccountStore, type StoredChange, UsernameTaken } from '../../core/accounts/account-store.js';
+import type { Calendar } from '../../core/accounts/usage/calendar.js';
 import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.js';
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
+import type { Clock } from '../../core/clock.js';
 import { noRefusal, type Refuse } from '../../core/settings/setting.js';
-import type { StoreContext } from '../database.js';
+import type { Database, RecordActivity } from '../database.js';
+import type { RecordChange } from '../follow-changes.js';
 import { inTransaction, isUniqueViolation, slices } from '../sql.js';
 import {
   type AccountRow,
   changedColumns,
   type JoinedRow,
-  type LimitsRow,
   readAddresses,
   toAccount,
   toRow,
-  UNLIMITED,
   writeAddresses,
   writeLimits,
 } from './account-rows.js';
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './acting.js';
+import type { RecordAudit } from './audit.js';
 import { addTraffic } from './traffic.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
@@ -28,8 +30,14 @@ const LOGINS_PER_STATEMENT = 400;
 /** Accounts added by one statement; about twenty bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
-export function createAccountStore(context: StoreContext): AccountStore {
-  const { db, following, lockAddresses, recordChange, recordAudit, recordActivity, now, calendar } = context;
+export function createAccountStore(
+  { db, following, lockAddresses }: Pick<Database, 'db' | 'following' | 'lockAddresses'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+  recordActivity: RecordActivity,
+  now: Clock,
+  calendar: Calendar,
+): AccountStore {
   const withLimits = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
       .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
@@ -64,7 +72,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
         trx,
         traffic.filter(({ accountId }) => added.has(accountId)),
       );
-      await recordChange(trx, 'account', ...added);
+      await recordChange(trx, ...inserted.map(toChange));
       await recordAudit(trx, [
         ...inserted.map((account) => accountAudit(by, null, account)),
         ...limited.map((account) => limitsAudit(by, NO_LIMITS, account)),
@@ -94,7 +102,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
       await writeLimits(trx, [...new Set([...having('limits'), ...having('quotaReset')])]);
       await writeAddresses(trx, having('authorizedAddresses'), lockAddresses);
       await addTraffic(trx, traffic);
-      await recordChange(trx, 'account', ...changed.map(({ id }) => id));
+      await recordChange(trx, ...changed.map(toChange));
       await recordAudit(trx, audit);
       return changed;
     });
@@ -123,7 +131,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
       await trx('player_links').whereIn('account_id', removedIds).delete();
       await trx('traffic_days').whereIn('account_id', removedIds).delete();
       await trx('accounts').whereIn('id', removedIds).delete();
-      await recordChange(trx, 'account', ...removedIds);
+      await recordChange(trx, ...removed.map(toChange));
       await recordAudit(
         trx,
         removed.map((account) => accountAudit(by, account, null)),
@@ -144,12 +152,9 @@ export function createAccountStore(context: StoreContext): AccountStore {
 
   return {
     async all() {
-      const rows: AccountRow[] = await db('accounts').orderBy(['created_at', 'position']);
-      // Most accounts have no limits: a join would read their columns for each.
-      const limits: LimitsRow[] = await db('account_limits');
-      const limitsOf = new Map(limits.map((row) => [row.account_id, row]));
+      const rows: JoinedRow[] = await withLimits(db).orderBy(['created_at', 'position']);
       const addressesOf = await readAddresses(db, null);
-      return rows.map((row) => toAccount({ ...row, ...(limitsOf.get(row.id) ?? UNLIMITED) }, addressesOf));
+      return rows.map((row) => toAccount(row, addressesOf));
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],
@@ -184,7 +189,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
         const changed = await trx('accounts')
           .where({ id, password_hash: from })
           .update({ password_hash: to });
-        if (changed > 0) await recordChange(trx, 'account', id);
+        if (changed > 0) await recordChange(trx, { topic: 'account', id });
       }),
   };
 }
@@ -237,3 +242,5 @@ async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }
     logins.flatMap(({ id, at }) => [id, at]),
   );
 }
+
+const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;

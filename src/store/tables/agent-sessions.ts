@@ -2,8 +2,7 @@
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
-import type { StoreContext } from '../database.js';
-import { containing, find, fromRow, having, inTransaction, slices, toRow, updateEach } from '../sql.js';
+import { containing, fromRow, inTransaction, slices, toRow, updateEach } from '../sql.js';
 
 /** Messages removed by one statement. */
 const POSITIONS_PER_STATEMENT = 500;
@@ -18,14 +17,14 @@ interface MessageRow {
   at: number;
 }
 
-export function createAgentSessionStore({ db, reads, scans }: StoreContext): AgentSessionStore {
+export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): AgentSessionStore {
   return {
     async list({ agent, search, after, limit }) {
       const newestFirst = [{ column: 'last_used_at', order: 'desc' }, { column: 'key' }];
       const query = (search === undefined ? reads : scans)('agent_sessions')
         .orderBy(newestFirst)
         .limit(limit);
-      having(query, { agent });
+      if (agent !== undefined) query.where({ agent });
       if (search !== undefined) query.where(containing(db, 'key', search));
       if (after !== undefined) {
         const { lastUsedAt, key } = after;
@@ -35,7 +34,8 @@ export function createAgentSessionStore({ db, reads, scans }: StoreContext): Age
             .orWhere((same) => same.where('last_used_at', lastUsedAt).where('key', '>', key)),
         );
       }
-      return find<AgentSession>(query);
+      const rows: object[] = await query;
+      return rows.map((row) => fromRow<AgentSession>(row));
     },
 
     async get(key) {

@@ -10,8 +10,13 @@ import type {
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import type { RecordAudit, StoreContext } from '../database.js';
-import { containingIn, countOf, deleteFound, having, inTimeRange, slices } from '../sql.js';
+import { containing, inTimeRange, slices } from '../sql.js';
+
+/** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
+export type RecordAudit = (
+  trx: Knex,
+  records: readonly (AuditRecord | null | undefined)[],
+) => Promise<readonly string[]>;
 
 interface AuditRow {
   id: string;
@@ -42,17 +47,25 @@ export function createAuditRecorder(now: Clock): RecordAudit {
   };
 }
 
-export function createAuditStore({ db, reads, scans, recordAudit }: StoreContext): AuditStore {
+export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit: RecordAudit): AuditStore {
   const readerOf = ({ search }: AuditFilter): Knex => (search ? scans : reads);
 
   const matching = (filter: AuditFilter): Knex.QueryBuilder => {
     const query = readerOf(filter)('audit');
     if (filter.action !== undefined) query.whereIn('action', [filter.action].flat());
-    const { via, objectId, importId, operatorId, search } = filter;
-    having(query, { via, object_id: objectId, import_id: importId, operator_id: operatorId });
-    if (importId === undefined && objectId === undefined) query.whereNull('import_id');
+    if (filter.via !== undefined) query.where('via', filter.via);
+    if (filter.objectId !== undefined) query.where('object_id', filter.objectId);
+    if (filter.importId !== undefined) query.where('import_id', filter.importId);
+    else if (filter.objectId === undefined) query.whereNull('import_id');
+    if (filter.operatorId !== undefined) query.where('operator_id', filter.operatorId);
     inTimeRange(query, 'at', filter);
-    if (search) containingIn(db, query, ['actor', 'address', 'action', 'object_name'], search);
+    const { search } = filter;
+    if (search !== undefined && search !== '') {
+      query.where((any) => {
+        for (const column of ['actor', 'address', 'action', 'object_name'])
+          any.orWhere(containing(db, column, search));
+      });
+    }
     return query;
   };
 
@@ -87,10 +100,15 @@ export function createAuditStore({ db, reads, scans, recordAudit }: StoreContext
       return rows.map((row) => toEntry(row, byId));
     },
 
-    count: (filter) => countOf(matching(filter)),
+    async count(filter) {
+      const [row] = (await matching(filter).count({ count: '*' })) as { count: number }[];
+      return row?.count ?? 0;
+    },
 
-    trim: (before, limit) =>
-      deleteFound(db, 'audit', db('audit').where('at', '<', before).orderBy('at').limit(limit)),
+    async trim(before, limit) {
+      const old = db('audit').where('at', '<', before).orderBy('at').limit(limit).select('id');
+      return db('audit').whereIn('id', old).delete();
+    },
   };
 }
 

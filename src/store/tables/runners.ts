@@ -2,10 +2,24 @@
 import type { Knex } from 'knex';
 import type { RunNode, RunStore } from '../../core/agents/run-store.js';
 import type { QueuedRun } from '../../core/agents/runs.js';
-import type { StoreContext } from '../database.js';
-import { find, inTransaction, toRow } from '../sql.js';
+import { fromRow, inTransaction, toRow } from '../sql.js';
 
-export function createRunnerStore({ db, isShared }: StoreContext) {
+type RunnerStore = Pick<
+  RunStore,
+  | 'renewLease'
+  | 'runners'
+  | 'runningOf'
+  | 'release'
+  | 'releaseQueued'
+  | 'requeue'
+  | 'heldBy'
+  | 'adopt'
+  | 'requestCancel'
+  | 'cancelRequests'
+>;
+
+/** @param isShared whether other daemons may claim runs at the same time */
+export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
   const runningRuns = (node: string, on: Knex = db) =>
     on('runs').where({ owner: node, status: 'running' }).whereNull('finished_at');
 
@@ -14,19 +28,26 @@ export function createRunnerStore({ db, isShared }: StoreContext) {
       await db('runners').insert(toRow(runner)).onConflict('id').merge(['seen_at']);
     },
 
-    runners: () => find<RunNode>(db('runners')),
+    async runners() {
+      const rows: object[] = await db('runners');
+      return rows.map((row) => fromRow<RunNode>(row));
+    },
 
     async runningOf(node) {
       return runningRuns(node).orderBy('id').select('id', 'agent', 'session');
     },
 
-    async releaseQueued(node, limit) {
-      const queued = db('runs')
-        .where({ owner: node, status: 'queued' })
-        .whereNull('finished_at')
-        .limit(limit);
-      return db('runs').whereIn('id', queued.select('id')).update({ owner: null });
-    },
+    releaseQueued: (node, limit) =>
+      db('runs')
+        .whereIn(
+          'id',
+          db('runs')
+            .where({ owner: node, status: 'queued' })
+            .whereNull('finished_at')
+            .limit(limit)
+            .select('id'),
+        )
+        .update({ owner: null }),
 
     release: (node, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
@@ -94,5 +115,5 @@ export function createRunnerStore({ db, isShared }: StoreContext) {
     },
 
     cancelRequests: (node) => runningRuns(node).whereNotNull('cancel_requested_at').pluck('id'),
-  } satisfies Partial<RunStore>;
+  };
 }

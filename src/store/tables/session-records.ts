@@ -9,8 +9,8 @@ import {
   sortableAddress,
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
-import type { StoreContext } from '../database.js';
-import { deleteFound, inTransaction } from '../sql.js';
+import type { Database, IsNewBatch } from '../database.js';
+import { inTransaction } from '../sql.js';
 
 /** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
 const SPANS = [600_000, 21_600_000, 259_200_000, Number.POSITIVE_INFINITY] as const;
@@ -59,8 +59,10 @@ type Row = Readonly<Record<(typeof COLUMNS)[number] | 'id', string>> & {
   readonly protocol: 'tcp' | 'udp';
 };
 
-export function createSessionRecordStore(context: StoreContext): SessionRecordStore {
-  const { db, reads, isShared, isNewBatch } = context;
+export function createSessionRecordStore(
+  { db, reads, isShared }: Pick<Database, 'db' | 'reads' | 'isShared'>,
+  isNewBatch: IsNewBatch,
+): SessionRecordStore {
   const each = isShared ? 'jsonb_array_elements(?::jsonb)' : 'json_each(?)';
   const number = (i: number): string => `cast(entry.value ->> ${i} as bigint)`;
   const columns = COLUMNS.map((_, i) => (i < NUMBERS ? number(i) : `entry.value ->> ${i}`));
@@ -105,9 +107,12 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
         if (ends.length > 0) await trx.raw(end, [JSON.stringify(ends)]);
       }),
 
-    async cutOff(node, at) {
+    async cutOff(node, at, resumed) {
       const span = db.raw(spanOf(`${Math.trunc(at)} - started_at`));
-      await db('session_records').where({ node, ended_at: null }).update({ ended_at: at, span });
+      const open = db('session_records').where({ node, ended_at: null });
+      const text = isShared ? 'jsonb_array_elements_text(?::jsonb)' : 'json_each(?)';
+      open.whereRaw(`session not in (select value from ${text})`, [JSON.stringify(resumed)]);
+      await open.update({ ended_at: at, span });
     },
 
     async search(question, place, limit) {
@@ -175,7 +180,7 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
         if (span === RUNNING) old.whereNotIn('node', db('nodes').select('name'));
         else old.where('ended_at', '<', before);
         old.orderBy('started_at').limit(limit - removed);
-        removed += await deleteFound(db, 'session_records', old);
+        removed += await db('session_records').whereIn('id', old.select('id')).delete();
       }
       return removed;
     },

@@ -8,14 +8,24 @@ import {
   type ConsoleSessionStore,
 } from '../../core/auth/console-sessions.js';
 import type { Operator } from '../../core/auth/operator.js';
-import { toWireDate } from '../../core/time/wire-date.js';
-import type { StoreContext } from '../database.js';
-import { find, inTransaction, toRow } from '../sql.js';
+import { toWireDate } from '../../core/wire-date.js';
+import type { Database } from '../database.js';
+import type { RecordChange } from '../follow-changes.js';
+import { fromRow, inTransaction, toRow } from '../sql.js';
+import type { RecordAudit } from './audit.js';
 
-export function createApiTokenStore(context: StoreContext): ApiTokenStore {
-  const { db, following, lockTokens, recordChange, recordAudit } = context;
+const TOKENS_CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
+
+export function createApiTokenStore(
+  { db, following, lockTokens }: Pick<Database, 'db' | 'following' | 'lockTokens'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): ApiTokenStore {
   return {
-    all: async () => (await find<TokenRow>(following('api_tokens'))).map(toToken),
+    async all() {
+      const rows: object[] = await following('api_tokens');
+      return rows.map(toToken);
+    },
 
     add: (token, max, audit) =>
       inTransaction(db, async (trx) => {
@@ -24,7 +34,7 @@ export function createApiTokenStore(context: StoreContext): ApiTokenStore {
         const existing: unknown[] = await trx('api_tokens').where({ operator_id }).select('id');
         if (existing.length >= max) return false;
         await trx('api_tokens').insert(toRow({ ...token, scopes: token.scopes.join(' ') }));
-        await recordChange(trx, 'setting', API_TOKENS_KEY);
+        await recordChange(trx, TOKENS_CHANGED);
         await recordAudit(trx, [audit]);
         return true;
       }),
@@ -32,7 +42,7 @@ export function createApiTokenStore(context: StoreContext): ApiTokenStore {
     remove: (id, audit) =>
       inTransaction(db, async (trx) => {
         await trx('api_tokens').where({ id }).delete();
-        await recordChange(trx, 'setting', API_TOKENS_KEY);
+        await recordChange(trx, TOKENS_CHANGED);
         await recordAudit(trx, [audit]);
       }),
 
@@ -42,21 +52,27 @@ export function createApiTokenStore(context: StoreContext): ApiTokenStore {
   };
 }
 
-type TokenRow = Omit<ApiToken, 'scopes'> & { readonly scopes: string };
-
-function toToken(token: TokenRow): ApiToken {
+function toToken(row: object): ApiToken {
+  const token = fromRow<Omit<ApiToken, 'scopes'> & { readonly scopes: string }>(row);
   // Versions without validation could store dates that the API cannot represent.
   const expiresAt = token.expiresAt === null ? null : toWireDate(token.expiresAt);
   return { ...token, scopes: token.scopes.split(' '), expiresAt };
 }
 
-export function createConsoleSessionStore(context: StoreContext): ConsoleSessionStore {
-  const { db, following, recordChange } = context;
+const SESSIONS_CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
+
+export function createConsoleSessionStore(
+  { db, following }: Pick<Database, 'db' | 'following'>,
+  recordChange: RecordChange,
+): ConsoleSessionStore {
   return {
-    all: async () => (await find<SessionRow>(following('console_sessions'))).map(toSession),
+    async all() {
+      const rows: object[] = await following('console_sessions');
+      return rows.map(toSession);
+    },
 
     async get(hash) {
-      const [row] = await find<SessionRow>(db('console_sessions').where({ hash }));
+      const row: object | undefined = await db('console_sessions').where({ hash }).first();
       return row ? toSession(row) : null;
     },
 
@@ -64,7 +80,7 @@ export function createConsoleSessionStore(context: StoreContext): ConsoleSession
       inTransaction(db, async (trx) => {
         if (operator && !(await isStill(trx, operator))) return false;
         await trx('console_sessions').insert(toRow(session));
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
+        await recordChange(trx, SESSIONS_CHANGED);
         return true;
       }),
 
@@ -75,19 +91,19 @@ export function createConsoleSessionStore(context: StoreContext): ConsoleSession
     confirmed: (hash, at) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').where({ hash }).update({ confirmed_at: at });
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
+        await recordChange(trx, SESSIONS_CHANGED);
       }),
 
     renew: (session) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').insert(toRow(session)).onConflict('hash').merge();
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
+        await recordChange(trx, SESSIONS_CHANGED);
       }),
 
     remove: (hashes) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').whereIn('hash', hashes).delete();
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
+        await recordChange(trx, SESSIONS_CHANGED);
       }),
   };
 }
@@ -104,8 +120,7 @@ async function isStill(
   return Boolean(row?.is_enabled);
 }
 
-type SessionRow = Omit<ConsoleSession, 'confirmedAt'> & { readonly confirmedAt: number | null };
-
-function toSession(session: SessionRow): ConsoleSession {
+function toSession(row: object): ConsoleSession {
+  const session = fromRow<Omit<ConsoleSession, 'confirmedAt'> & { readonly confirmedAt: number | null }>(row);
   return { ...session, confirmedAt: session.confirmedAt ?? session.createdAt };
 }

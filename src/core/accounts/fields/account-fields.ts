@@ -2,7 +2,7 @@
 // User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
 import { EXIT_NAME } from '../../exits/exit.js';
 import type { GeoPaths } from '../../geo.js';
-import { isWireDate, WIRE_DATE_RANGE } from '../../time/wire-date.js';
+import { isWireDate, WIRE_DATE_RANGE } from '../../wire-date.js';
 import { type AddressRefusal, type AddressRules, readAddressList } from '../access/address-list.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';
 import type { Account } from '../account.js';

@@ -10,7 +10,7 @@ import type { Change } from '../../../core/accounts/plans/budget.js';
 import { planFor } from '../../../core/accounts/plans/plans.js';
 import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
 import { DAY_MS, fromIsoOrNull, isoOrNull } from '../../../core/clock.js';
-import { isWireDate } from '../../../core/time/wire-date.js';
+import { isWireDate } from '../../../core/wire-date.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import type { BulkAction } from './bulk-action.js';

@@ -37,10 +37,7 @@ export function presentAccount(
     owner,
     limits: account.limits,
     usage: presentUsage(usage),
-    // Computed when it is read: the tables of commands show no tags.
-    get etag() {
-      return accountEtag(account, fields);
-    },
+    etag: accountEtag(account, fields),
   };
 }
 

@@ -6,7 +6,7 @@ import { type FileFormat as Format, readAccounts, writeAccounts } from '../../..
 import { importAccounts } from '../../../account-files/import.js';
 import { spooled } from '../../../account-files/spool.js';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
-import { isTimeZone } from '../../../core/time/time-zone.js';
+import { isTimeZone } from '../../../core/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Flag, fault } from '../../api/schemas.js';

@@ -10,7 +10,7 @@ import {
   type NoticeSettings as Settings,
 } from '../../../core/notices/notice-settings.js';
 import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
-import { isTimeZone } from '../../../core/time/time-zone.js';
+import { isTimeZone } from '../../../core/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count, fault, fieldError } from '../../api/schemas.js';

@@ -4,7 +4,6 @@
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
 import { candidatePorts } from '../candidate-ports.js';
-import type { BoundSocket } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
 import type { BatchSocket } from './batch.js';
 import * as c from './libc.js';
@@ -19,7 +18,7 @@ const MAX_SEGMENT_BYTES = 1472;
 
 const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
 
-export class DatagramSocket implements BatchSocket, BoundSocket {
+export class DatagramSocket implements BatchSocket {
   readonly local: Endpoint;
   maxSegmentBytes = MAX_SEGMENT_BYTES;
   readonly #loop: Loop;
@@ -73,8 +72,8 @@ export class DatagramSocket implements BatchSocket, BoundSocket {
     return this.#fd;
   }
 
-  get isClosed(): boolean {
-    return this.#fd === -1;
+  get port(): number {
+    return this.local.port;
   }
 
   close(): void {
