@@ -1,7 +1,5 @@
 // Every command that speaks /api/v1 answers the same with a running daemon and without one, and prints the JSON of its operation.
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { z } from 'zod';
 import { unknownFields } from '../../src/http/api/unknown-fields.js';
@@ -174,22 +172,6 @@ describe('commands with a running daemon and without one', () => {
       assertPrinted(await run(daemon, 'node list --json'), ['listNodes', 'items']);
     }
     assertPrinted(await run(running, 'session list --json'), ['listSessions', 'items']);
-  });
-
-  it('a command that needs the daemon names the file with its token, when that is wrong or missing', async () => {
-    const file = join(running.dataDir, 'control-token');
-    const refused = `The daemon of ${running.dataDir} has refused the command: the token in ${file} `;
-    for (const args of ['restart', 'session list']) {
-      await writeFile(file, 'another');
-      const wrong = await run(running, args);
-      assert.deepEqual([wrong.code, wrong.stderr.startsWith(`${refused}is not that of `)], [1, true]);
-      await rm(file);
-      const missing = await run(running, args);
-      assert.deepEqual(
-        [missing.code, missing.stderr.startsWith(`${refused}cannot be read (ENOENT).`)],
-        [1, true],
-      );
-    }
   });
 });
 
