@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { z } from 'zod';
-import { unknownFields } from '../../src/http/api/unknown-fields.js';
+import { unknownFields } from '../../src/http/api/serve.js';
 import { routes } from '../../src/http/v1/routes.js';
 import { type Result, runCommand } from '../helpers/command.js';
 import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';

@@ -1,6 +1,7 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
-import { changedKeys } from '../../config/changed-keys.js';
+
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
+import { changedKeys } from '../../config/units.js';
 import { type Loaded, loadConfig } from '../../config.js';
 import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../core/auth/admin-credentials.js';
 import { createRecentLog } from '../../core/recent-log.js';
