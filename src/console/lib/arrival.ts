@@ -44,7 +44,7 @@ export function useArrival(page: string, asked: URLSearchParams): void {
     // Back from the page of a row: its row gets the focus again, as soon as it is drawn.
     const row = cameFrom.startsWith(`${page}/`) ? rows.get(location.hash) : undefined;
     cameFrom = page;
-    const stopHeading = focusHeading();
+    const stopHeading = focusNewHeading();
     const stopRow = row === undefined ? undefined : focusRow(row);
     return () => {
       stopHeading?.();
@@ -94,10 +94,17 @@ function restoreScroll(main: HTMLElement, top: number): () => void {
   return stop;
 }
 
+/** Focuses the heading, which takes no focus by itself. Returns whether the page has one. */
+export function focusHeading(): boolean {
+  const heading = document.querySelector<HTMLElement>('main h1');
+  if (heading) heading.tabIndex = -1;
+  heading?.focus({ preventScroll: true });
+  return heading !== null;
+}
+
 /** Focuses the heading if the element with the focus was removed. */
 export function focusHeadingWhenLost(): void {
-  if (document.activeElement === document.body)
-    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+  if (document.activeElement === document.body) focusHeading();
 }
 
 let isFirstPage = true;
@@ -107,8 +114,8 @@ export function leaveFirstPage(): void {
   isFirstPage = false;
 }
 
-/** Focuses the heading: a screen reader announces the page, and the keyboard continues at the heading. */
-function focusHeading(): (() => void) | undefined {
+/** Focuses the heading of a new page: a screen reader announces the page, and the keyboard continues at the heading. */
+function focusNewHeading(): (() => void) | undefined {
   // On the first load the browser's own focus order applies: the skip link comes first.
   if (isFirstPage) {
     isFirstPage = false;
@@ -116,13 +123,8 @@ function focusHeading(): (() => void) | undefined {
   }
   const main = scroller();
   if (!main) return undefined;
-  const focus = (): boolean => {
-    const heading = main.querySelector<HTMLElement>('h1');
-    if (!heading || document.querySelector('dialog[open]')) return heading !== null;
-    heading.tabIndex = -1;
-    heading.focus({ preventScroll: true });
-    return true;
-  };
+  const focus = (): boolean =>
+    document.querySelector('dialog[open]') ? main.querySelector('h1') !== null : focusHeading();
   if (focus()) return undefined;
   const observer = new MutationObserver(() => focus() && observer.disconnect());
   observer.observe(main, { childList: true, subtree: true });

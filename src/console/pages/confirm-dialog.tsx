@@ -5,7 +5,7 @@ import { useCell } from '../lib/cell.js';
 import { confirmation } from '../lib/confirm.js';
 import { t } from '../lib/i18n.js';
 import { FormDialog, useAction } from '../ui/dialog.js';
-import { Field, Input, Segments } from '../ui/form.js';
+import { InputField, Segments } from '../ui/form.js';
 
 const WAYS = ['password', 'code'] as const;
 
@@ -42,21 +42,18 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
           options={WAYS.map((value) => ({ value, label: t(`login.${value}`) }))}
         />
       )}
-      <Field
+      <InputField
         key={way}
         path={way}
         label={t(`login.${way}`)}
         hint={way === 'code' ? t('login.code.hintRecovery') : undefined}
-      >
-        <Input
-          value={text}
-          onInput={setText}
-          autoFocus
-          {...(way === 'password'
-            ? { type: 'password', autocomplete: 'current-password' }
-            : { maxLength: 11, autocomplete: 'one-time-code' })}
-        />
-      </Field>
+        value={text}
+        onInput={setText}
+        autoFocus
+        {...(way === 'password'
+          ? { type: 'password', autocomplete: 'current-password' }
+          : { maxLength: 11, autocomplete: 'one-time-code' })}
+      />
     </FormDialog>
   );
 }

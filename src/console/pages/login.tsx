@@ -8,7 +8,7 @@ import { t } from '../lib/i18n.js';
 import { leave } from '../lib/unsaved.js';
 import { Button } from '../ui/basics.js';
 import { useAction, useModal } from '../ui/dialog.js';
-import { Field, Input, submitting } from '../ui/form.js';
+import { Field, Input, InputField, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { LanguageChoice, ThemeChoice } from '../ui/switches.js';
 
@@ -75,25 +75,23 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
         Pulsegate
       </h1>
       {children ?? <p class="soft">{t('login.intro')}</p>}
-      <Field label={t('account.username')}>
-        <Input
-          value={username}
-          onInput={setUsername}
-          autocomplete="username"
-          autoFocus={name === ''}
-          required
-        />
-      </Field>
-      <Field label={t('login.password')}>
-        <Input
-          value={password}
-          onInput={setPassword}
-          type="password"
-          autocomplete="current-password"
-          autoFocus={name !== ''}
-          required
-        />
-      </Field>
+      <InputField
+        label={t('account.username')}
+        value={username}
+        onInput={setUsername}
+        autocomplete="username"
+        autoFocus={name === ''}
+        required
+      />
+      <InputField
+        label={t('login.password')}
+        value={password}
+        onInput={setPassword}
+        type="password"
+        autocomplete="current-password"
+        autoFocus={name !== ''}
+        required
+      />
       {needsCode && (
         <Field label={t('login.code')} hint={t('login.code.hintRecovery')}>
           <Input

@@ -4,7 +4,7 @@ import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
 import { Button, Card, Copied, Facts } from '../ui/basics.js';
-import { Field, Input, submitting } from '../ui/form.js';
+import { InputField, submitting } from '../ui/form.js';
 import { AskingButton, useAct, Wrong } from './act.js';
 import { ask } from './api.js';
 
@@ -46,7 +46,7 @@ export function NewPassword({ min }: { min: number }) {
             if (isLong && !busy) void set({ password: chosen });
           })}
         >
-          <Field
+          <InputField
             label={t('player.password')}
             hint={
               isLong ? (
@@ -57,16 +57,13 @@ export function NewPassword({ min }: { min: number }) {
                 t('player.password.min', { n: min })
               )
             }
-          >
-            <Input
-              value={chosen}
-              onInput={setChosen}
-              autocomplete="new-password"
-              maxLength={255}
-              autoFocus
-              required
-            />
-          </Field>
+            value={chosen}
+            onInput={setChosen}
+            autocomplete="new-password"
+            maxLength={255}
+            autoFocus
+            required
+          />
           <div class="row wrap">
             <Button onClick={() => setChoosing(false)}>{t('dialog.cancel')}</Button>
             <Button type="submit" kind="primary" disabled={busy || !isLong}>

@@ -132,6 +132,18 @@ export function Select<T extends string>({ value, options, onInput, label }: Sel
   );
 }
 
+/** The control in a field of its own. */
+const inField =
+  <Props extends object>(Control: (props: Props) => ComponentChildren) =>
+  ({ label, hint, hideLabel, error, path, ...control }: Props & Omit<FieldProps, 'children'>) => (
+    <Field {...({ label, hint, hideLabel, error, path } as FieldProps)}>
+      <Control {...(control as unknown as Props)} />
+    </Field>
+  );
+export const InputField = inField(Input);
+export const AreaField = inField(Area);
+export const SelectField = inField(Select);
+
 /** The options of a choice, each with the text for its value. */
 export const optionsOf = <const T extends string>(values: readonly T[], text: (value: T) => string) =>
   values.map((value) => ({ value, label: text(value) }));

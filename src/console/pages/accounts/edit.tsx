@@ -6,7 +6,7 @@ import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useUser } from '../../lib/rights.js';
 import { FormDialog } from '../../ui/dialog.js';
-import { Field, Input } from '../../ui/form.js';
+import { InputField } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';
 import {
@@ -59,7 +59,7 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
       send={save}
       work={saving}
     >
-      <Field
+      <InputField
         path="username"
         label={t('account.username')}
         hint={
@@ -68,9 +68,8 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
             : t('account.rename.text', { n: opened.usage.sessions })
         }
         error={values.username.trim() === '' ? t('account.rename.empty') : lengthError(values.username)}
-      >
-        <Input {...control('username')} />
-      </Field>
+        {...control('username')}
+      />
       <AccountFields names={NOTE_NAMES} texts={values} onChange={set} rows={2} />
       {opened.daysFromFirstLogin !== null && (
         <p class="notice">{t('expiry.waiting', { n: opened.daysFromFirstLogin })}</p>

@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
 import { At, Button, Card, CopyButton, Facts, None, Pieces, State } from '../../ui/basics.js';
 import { Dialog, useAction } from '../../ui/dialog.js';
-import { Field, Input } from '../../ui/form.js';
+import { InputField } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -141,9 +141,7 @@ function Unconfirmed({ id, channel, done }: { id: string; channel: Channel; done
           }
         >
           <p>{t('contacts.confirm.text')}</p>
-          <Field label={t('contacts.code')}>
-            <Input value={code} onInput={setCode} placeholder="abcde-fghij" />
-          </Field>
+          <InputField label={t('contacts.code')} value={code} onInput={setCode} placeholder="abcde-fghij" />
           {error ? <Failure error={error} /> : null}
         </Dialog>
       )}

@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
 import { Ago, State, Tag } from '../../ui/basics.js';
 import { FormDialog } from '../../ui/dialog.js';
-import { Area, Field, Input } from '../../ui/form.js';
+import { AreaField, Field, Input } from '../../ui/form.js';
 import { PermittedButton } from '../../ui/permitted.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
@@ -120,9 +120,7 @@ function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => void }) {
       isReady={message.trim() !== ''}
       send={send}
     >
-      <Field path="message" label={t('run.message')}>
-        <Area value={message} onInput={setMessage} rows={5} />
-      </Field>
+      <AreaField path="message" label={t('run.message')} value={message} onInput={setMessage} rows={5} />
       {agent.sessionKey === null ? (
         <Field path="sessionKey" label={t('run.session')} hint={t('agent.session.hint')}>
           <Input value={sessionKey} onInput={setSessionKey} maxLength={128} />

@@ -9,7 +9,7 @@ import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
 import { AccountLink, At, Button, Client, State, Traffic } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
-import { Area, Field, Input, optionsOf, Select, submitting } from '../../ui/form.js';
+import { AreaField, InputField, optionsOf, SelectField, submitting } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
@@ -60,28 +60,22 @@ export function TracePage() {
           <FormErrors error={found.error}>
             <div class="grid-2">
               {NAMES.map((name) => (
-                <Field
+                <InputField
                   key={name}
                   label={t(`trace.${name}`)}
                   path={name}
                   error={name === 'time' && form.time !== '' && !isTime ? EXAMPLES.time : undefined}
-                >
-                  <Input
-                    value={form[name]}
-                    onInput={(text) => set({ [name]: text.trimStart() })}
-                    placeholder={EXAMPLES[name]}
-                  />
-                </Field>
-              ))}
-              <Field label={t('trace.zone')}>
-                <Select {...control('zone')} options={zones} />
-              </Field>
-              <Field label={t('trace.tolerance')}>
-                <Select
-                  {...control('tolerance')}
-                  options={optionsOf(['10s', '1m', '5m', '1h', '12h'], (each) => `± ${each}`)}
+                  value={form[name]}
+                  onInput={(text) => set({ [name]: text.trimStart() })}
+                  placeholder={EXAMPLES[name]}
                 />
-              </Field>
+              ))}
+              <SelectField label={t('trace.zone')} {...control('zone')} options={zones} />
+              <SelectField
+                label={t('trace.tolerance')}
+                {...control('tolerance')}
+                options={optionsOf(['10s', '1m', '5m', '1h', '12h'], (each) => `± ${each}`)}
+              />
             </div>
           </FormErrors>
           <div class="row">
@@ -113,9 +107,7 @@ function ReportBox({ set }: { set: (patch: Partial<Form>) => void }) {
   const { busy, error, run } = useAction();
   return (
     <section class="card stack">
-      <Field label={t('trace.report')}>
-        <Area value={text} onInput={setText} rows={8} mono />
-      </Field>
+      <AreaField label={t('trace.report')} value={text} onInput={setText} rows={8} mono />
       <div class="row">
         <Button
           onClick={() => void run(async () => setReport(await call('readReport', { body: { text } })))}

@@ -9,7 +9,7 @@ import { useLoad } from '../../lib/load.js';
 import { readNumber } from '../../lib/number-text.js';
 import { Ago, At, Card, Tag } from '../../ui/basics.js';
 import { useAction } from '../../ui/dialog.js';
-import { Field, Input } from '../../ui/form.js';
+import { InputField } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { Permitted } from '../../ui/permitted.js';
 import { SettingsForm } from '../../ui/settings-form.js';
@@ -79,7 +79,7 @@ export function RetentionSettings() {
           <h2>{t('settings.retention')}</h2>
           <p class="soft">{t('retention.text')}</p>
           {FIELDS.map((name) => (
-            <Field
+            <InputField
               path={name}
               key={name}
               label={t(`retention.${name}`)}
@@ -88,13 +88,10 @@ export function RetentionSettings() {
                   ? t('retention.wrong', { min: minOf(name), max: maxOf(name) })
                   : undefined
               }
-            >
-              <Input
-                value={draft.values[name]}
-                onInput={(text) => draft.set({ [name]: text })}
-                inputMode="numeric"
-              />
-            </Field>
+              value={draft.values[name]}
+              onInput={(text) => draft.set({ [name]: text })}
+              inputMode="numeric"
+            />
           ))}
         </SettingsForm>
       )}

@@ -4,7 +4,7 @@ import type { GameRule } from '../../api-types.js';
 import { controlOf } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { readNumber } from '../../lib/number-text.js';
-import { Field, Input, optionsOf, Segments, Select } from '../../ui/form.js';
+import { Field, Input, InputField, optionsOf, Segments, Select } from '../../ui/form.js';
 
 export interface RuleFields {
   /** Identifies the rule, also after it is moved. */
@@ -109,9 +109,7 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
       <div class="grid-2">
         {/* The two kinds have separate keys: a reused field would keep attributes that the other kind does not set. */}
         {kind === 'fixed' ? (
-          <Field key="id" label="GameID" error={missing}>
-            <Input {...control('id')} maxLength={128} />
-          </Field>
+          <InputField key="id" label="GameID" error={missing} {...control('id')} maxLength={128} />
         ) : (
           <Field key="pattern" label={t('games.pattern')} hint={t('games.pattern.hint')} error={missing}>
             <Input {...control('pattern')} placeholder="GAMEID=([A-Z0-9]+);" maxLength={1_000} />
@@ -128,25 +126,25 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
         <Field key="hosts" label={t('games.hosts')} hint={t('games.hosts.hint')}>
           <Input {...control('hosts')} placeholder={t('games.any')} />
         </Field>
-        <Field
+        <InputField
           key="ports"
           label={t('games.ports')}
           hint={t('games.ports.hint')}
           error={readPorts(fields.ports) === undefined ? t('games.ports.wrong') : undefined}
-        >
-          <Input {...control('ports')} placeholder={t('games.any')} />
-        </Field>
+          {...control('ports')}
+          placeholder={t('games.any')}
+        />
         {kind === 'pattern' && (
-          <Field
+          <InputField
             key="maxBytes"
             label={t('games.maxBytes')}
             hint={t('games.maxBytes.hint')}
             error={
               readMaxBytes(fields) === undefined ? t('games.maxBytes.wrong', { max: MAX_BYTES }) : undefined
             }
-          >
-            <Input {...control('maxBytes')} inputMode="numeric" />
-          </Field>
+            {...control('maxBytes')}
+            inputMode="numeric"
+          />
         )}
       </div>
     </section>

@@ -4,7 +4,7 @@ import { callWithEtag } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Area, Field, SegmentsField } from '../../ui/form.js';
+import { AreaField, SegmentsField } from '../../ui/form.js';
 import { type Overtaken, SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -53,19 +53,16 @@ export function PacSettings() {
         >
           <h2>{t('pac.title')}</h2>
           <p class="soft">{t('pac.text')}</p>
-          <Field
+          <AreaField
             path="match"
             label={t('pac.rules')}
             hint={t('pac.hint')}
             error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
-          >
-            <Area
-              {...control('text')}
-              rows={10}
-              placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
-              mono
-            />
-          </Field>
+            {...control('text')}
+            rows={10}
+            placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
+            mono
+          />
           <SegmentsField
             {...control('otherwise')}
             label={t('pac.otherwise')}

@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { Pieces } from '../../ui/basics.js';
 import { AskButton, FormDialog } from '../../ui/dialog.js';
-import { Checkbox, Field, Input } from '../../ui/form.js';
+import { Checkbox, Field, Input, InputField } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
@@ -170,14 +170,15 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
         <Field path="name" label={t('tokens.name')} error={isTaken ? t('plans.taken') : undefined}>
           <Input {...control('name')} maxLength={64} autoFocus />
         </Field>
-        <Field
+        <InputField
           path="days"
           label={t('plans.daysField')}
           hint={t('plans.daysField.hint')}
           error={days === undefined ? t('plans.daysField.wrong') : undefined}
-        >
-          <Input {...control('days')} inputMode="numeric" placeholder={t('plans.forever')} />
-        </Field>
+          {...control('days')}
+          inputMode="numeric"
+          placeholder={t('plans.forever')}
+        />
       </div>
       <Checkbox checked={values.startsAtFirstLogin} onChange={(on) => set({ startsAtFirstLogin: on })}>
         {t('plans.startsAtFirstLogin')}

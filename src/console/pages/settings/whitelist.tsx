@@ -8,7 +8,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Card, State, type Tone, useSettled } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
-import { Area, Field, Input } from '../../ui/form.js';
+import { AreaField, Field, Input } from '../../ui/form.js';
 import { SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Skeleton, WhenLoaded } from '../../ui/states.js';
@@ -59,19 +59,16 @@ export function WhitelistSettings() {
       >
         <h2>{t('settings.whitelist')}</h2>
         <p class="soft">{t('whitelist.text')}</p>
-        <Field
+        <AreaField
           label={t('whitelist.field')}
           hint={t('whitelist.hint')}
           error={check?.valid === false ? invalidWords(check) : undefined}
-        >
-          <Area
-            value={shown}
-            onInput={(whitelist) => draft.set({ whitelist })}
-            rows={5}
-            mono
-            placeholder="192.168.*, 203.0.113.7, 10.0.0.0/8"
-          />
-        </Field>
+          value={shown}
+          onInput={(whitelist) => draft.set({ whitelist })}
+          rows={5}
+          mono
+          placeholder="192.168.*, 203.0.113.7, 10.0.0.0/8"
+        />
         {check && (
           <p>
             {t('whitelist.you')} <code>{check.yourAddress}</code>{' '}

@@ -1,6 +1,6 @@
 // The table of every list: rows of fixed height, of which the page contains only the visible ones; keyboard, sorting and selection.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { noteRow } from '../../lib/arrival.js';
+import { focusHeading, noteRow } from '../../lib/arrival.js';
 import { t } from '../../lib/i18n.js';
 import { patchQuery } from '../../lib/router.js';
 import { useWidth } from '../basics.js';
@@ -91,8 +91,7 @@ export function Table<T>(props: TableProps<T>) {
   // Without rows the page shows no table: the heading gets the focus of the last row.
   useLayoutEffect(
     () => () => {
-      if (body.current?.contains(document.activeElement))
-        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      if (body.current?.contains(document.activeElement)) focusHeading();
     },
     [],
   );

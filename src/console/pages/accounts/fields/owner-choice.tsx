@@ -3,7 +3,7 @@ import type { Operator } from '../../../api-types.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { useMay } from '../../../lib/rights.js';
-import { Field, Select } from '../../../ui/form.js';
+import { SelectField } from '../../../ui/form.js';
 
 /** Returns the sellers that can own accounts; none for a user who may not change the owner. */
 export function useSellers(): readonly Operator[] {
@@ -15,15 +15,14 @@ export function useSellers(): readonly Operator[] {
 export function OwnerChoice({ value, onInput }: { value: string; onInput: (owner: string) => void }) {
   const sellers = useSellers();
   return (
-    <Field label={t('operators.owner')}>
-      <Select
-        value={value}
-        onInput={onInput}
-        options={[
-          { value: '', label: t('operators.administrator') },
-          ...sellers.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-      />
-    </Field>
+    <SelectField
+      label={t('operators.owner')}
+      value={value}
+      onInput={onInput}
+      options={[
+        { value: '', label: t('operators.administrator') },
+        ...sellers.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+    />
   );
 }

@@ -3,7 +3,7 @@ import type { Account, AccountLimits, Plan } from '../../../api-types.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { Field, Select } from '../../../ui/form.js';
+import { SelectField } from '../../../ui/form.js';
 import { accountField, LIMIT_NAMES } from './account-fields.js';
 
 export function usePlans(): readonly Plan[] {
@@ -73,15 +73,12 @@ export function PlanChoice({ value, onInput, none = t('plans.none') }: PlanChoic
   if (plans.length === 0) return null;
   const plan = plans.find(({ name }) => name === value);
   return (
-    <Field
+    <SelectField
       label={t('plans.choose')}
       hint={plan ? `${daysWords(plan)} · ${planLimitWords(plan.limits)}` : undefined}
-    >
-      <Select
-        value={value}
-        onInput={onInput}
-        options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
-      />
-    </Field>
+      value={value}
+      onInput={onInput}
+      options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
+    />
   );
 }

@@ -8,7 +8,7 @@ import { t } from '../../../lib/i18n.js';
 import { useUser } from '../../../lib/rights.js';
 import { patchQuery } from '../../../lib/router.js';
 import { Confirm, FormDialog } from '../../../ui/dialog.js';
-import { Field, Input, optionsOf, Segments } from '../../../ui/form.js';
+import { Field, Input, InputField, optionsOf, Segments } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFields,
@@ -108,14 +108,14 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           <Field path="username" label={t('account.username')} error={lengthError(username)}>
             <Input {...control('username')} autoFocus required />
           </Field>
-          <Field
+          <InputField
             path="password"
             label={t('account.password')}
             hint={t('create.password.hint')}
             error={lengthError(password)}
-          >
-            <Input {...control('password')} autocomplete="new-password" />
-          </Field>
+            {...control('password')}
+            autocomplete="new-password"
+          />
         </div>
       )}
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}

@@ -7,7 +7,7 @@ import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
 import { FormDialog } from '../../../ui/dialog.js';
-import { Checkbox, Field, Input, SegmentsField } from '../../../ui/form.js';
+import { Checkbox, InputField, SegmentsField } from '../../../ui/form.js';
 import { RevokeTokens } from './revoke-tokens.js';
 
 /** Roles other than the administrator's, from the fewest rights on. */
@@ -91,16 +91,15 @@ export function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogPro
       isReady={isReady}
       send={save}
     >
-      <Field path="name" label={t('tokens.name')}>
-        <Input {...control('name')} autoFocus={!operator} />
-      </Field>
-      <Field
+      <InputField path="name" label={t('tokens.name')} {...control('name')} autoFocus={!operator} />
+      <InputField
         path="password"
         label={t(operator ? 'admin.next' : 'account.password')}
         hint={operator ? t('operators.newPassword.hint') : undefined}
-      >
-        <Input type="password" autocomplete="new-password" {...control('password')} />
-      </Field>
+        type="password"
+        autocomplete="new-password"
+        {...control('password')}
+      />
       {operator && fields.password !== '' && (
         <RevokeTokens
           label={t('operators.revokeTokens')}
@@ -143,20 +142,17 @@ function BudgetFields({ bounds, used, onInput }: BudgetFieldsProps) {
       <p class="soft">{t('operators.budget.text')}</p>
       <div class="grid-2">
         {BOUND_NAMES.map((name) => (
-          <Field
+          <InputField
             path={`budget.${name}`}
             key={name}
             label={t(`operators.budget.${name}`)}
             hint={used ? t('operators.budget.used', { used: amount(name, used[name]) }) : undefined}
             error={readBound(name, bounds[name]) === undefined ? t('operators.budget.wrong') : undefined}
-          >
-            <Input
-              value={bounds[name]}
-              inputMode="numeric"
-              placeholder="∞"
-              onInput={(text) => onInput({ ...bounds, [name]: text })}
-            />
-          </Field>
+            value={bounds[name]}
+            inputMode="numeric"
+            placeholder="∞"
+            onInput={(text) => onInput({ ...bounds, [name]: text })}
+          />
         ))}
       </div>
     </fieldset>

@@ -7,7 +7,7 @@ import { useCell } from '../../../lib/cell.js';
 import { t } from '../../../lib/i18n.js';
 import { Button, CopyButton, State } from '../../../ui/basics.js';
 import { FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
-import { Field, Input } from '../../../ui/form.js';
+import { InputField } from '../../../ui/form.js';
 import { QrCode } from '../../../ui/qr.js';
 import { Failure } from '../../../ui/states.js';
 
@@ -82,19 +82,16 @@ function CodeDialog({ title, action, acceptsRecovery = false, act, onClose, chil
       send={() => act(code).then(onClose)}
     >
       {children}
-      <Field
+      <InputField
         path="code"
         label={t('login.code')}
         hint={t(acceptsRecovery ? 'login.code.hintRecovery' : 'login.code.hint')}
-      >
-        <Input
-          value={code}
-          onInput={setCode}
-          maxLength={acceptsRecovery ? 11 : 6}
-          autocomplete="one-time-code"
-          autoFocus
-        />
-      </Field>
+        value={code}
+        onInput={setCode}
+        maxLength={acceptsRecovery ? 11 : 6}
+        autocomplete="one-time-code"
+        autoFocus
+      />
     </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import type { Draft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
-import { Checkbox, Field, Input, Select } from '../../../ui/form.js';
+import { Checkbox, Field, InputField, Select } from '../../../ui/form.js';
 import { PermittedButton } from '../../../ui/permitted.js';
 import { Failure } from '../../../ui/states.js';
 import { CHANNELS, type NoticeFields, noticeField, pathsOf, readFields } from './form.js';
@@ -85,19 +85,16 @@ export function NoticeInput({ path, draft: { values, set }, saved }: Part & { re
   const isSaved = isStored?.(saved);
   const hintOf = () => isStored && t(isSaved ? 'notices.secretKept' : 'notices.secretNone');
   return (
-    <Field
+    <InputField
       path={path}
       label={t(label)}
       hint={hint ? t(hint) : hintOf()}
       error={wrong && read(typed) === undefined ? wrong() : undefined}
-    >
-      <Input
-        value={typed}
-        onInput={(text) => set({ [path]: text })}
-        placeholder={isSaved ? '••••••••' : (placeholder ?? '')}
-        {...(isStored ? { type: 'password', autocomplete: 'new-password' } : {})}
-      />
-    </Field>
+      value={typed}
+      onInput={(text) => set({ [path]: text })}
+      placeholder={isSaved ? '••••••••' : (placeholder ?? '')}
+      {...(isStored ? { type: 'password', autocomplete: 'new-password' } : {})}
+    />
   );
 }
 

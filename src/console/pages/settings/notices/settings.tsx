@@ -7,7 +7,7 @@ import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Card } from '../../../ui/basics.js';
 import { Confirm, useAction } from '../../../ui/dialog.js';
-import { Area, Field, SegmentsField, Select } from '../../../ui/form.js';
+import { AreaField, Field, SegmentsField, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
 import { WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
@@ -146,19 +146,16 @@ function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
             const path = `templates.${name}.${language}`;
             const typed = values[path] ?? '';
             return (
-              <Field
+              <AreaField
                 path={path}
                 key={language}
                 label={`${t(`notices.template.${name}`)} · ${t(`contacts.language.${language}`)}`}
                 hint={t('notices.example', { text: exampleOf(typed || builtIn[name][language], language) })}
-              >
-                <Area
-                  rows={3}
-                  value={typed}
-                  placeholder={builtIn[name][language]}
-                  onInput={(text) => set({ [path]: text })}
-                />
-              </Field>
+                rows={3}
+                value={typed}
+                placeholder={builtIn[name][language]}
+                onInput={(text) => set({ [path]: text })}
+              />
             );
           })}
         </div>
