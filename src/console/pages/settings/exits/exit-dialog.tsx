@@ -6,7 +6,16 @@ import { toggled, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
 import { FormDialog } from '../../../ui/dialog.js';
-import { Area, Checkbox, Field, Input, optionsOf, Segments, Select } from '../../../ui/form.js';
+import {
+  Area,
+  Checkbox,
+  Field,
+  Input,
+  InputField,
+  optionsOf,
+  SegmentsField,
+  SelectField,
+} from '../../../ui/form.js';
 import { useSellers } from '../../accounts/fields/owner-choice.js';
 
 const NAME = /^[\w.-]{1,64}$/;
@@ -32,29 +41,28 @@ function fieldsOf(exit: Exit | null) {
 }
 type Fields = ReturnType<typeof fieldsOf>;
 
+/** How the API takes the fields that it does not take as typed. */
+const READ = {
+  addresses: linesOf,
+  upstreams: (text: string) => linesOf(text).map(readUpstream),
+  family: (text: string) => text || null,
+  mark: readMark,
+  interface: (text: string) => text.trim() || null,
+};
+
 /** What was changed, as the API takes it. */
-function changeOf({
-  name: _,
-  addresses,
-  upstreams,
-  family,
-  mark,
-  interface: device,
-  ...rest
-}: Partial<Fields>) {
-  const change: ExitChange = {
-    ...rest,
-    ...(addresses === undefined ? {} : { addresses: linesOf(addresses) }),
-    ...(upstreams === undefined ? {} : { upstreams: linesOf(upstreams).map(readUpstream) }),
-    ...(family === undefined ? {} : { family: family || null }),
-    ...(mark === undefined ? {} : { mark: readMark(mark) ?? null }),
-    ...(device === undefined ? {} : { interface: device.trim() || null }),
-  };
-  return change;
+function changeOf({ name: _, ...changes }: Partial<Fields>): ExitChange {
+  const read = (name: string, value: unknown) =>
+    name in READ ? READ[name as keyof typeof READ](value as string) : value;
+  return Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, read(name, value)]));
 }
 
-const linesOf = (text: string): string[] => text.split(/[\s,，]+/).filter((line) => line !== '');
-const readMark = (text: string) => readNumber(text, { min: 1, max: MAX_MARK, whole: true });
+function linesOf(text: string): string[] {
+  return text.split(/[\s,，]+/).filter((line) => line !== '');
+}
+function readMark(text: string) {
+  return readNumber(text, { min: 1, max: MAX_MARK, whole: true });
+}
 
 /** Without its password, which the daemon does not tell. */
 function upstreamText({ proxy, username }: Exit['upstreams'][number]): string {
@@ -78,7 +86,7 @@ interface ExitDialogProps {
 
 export function ExitDialog({ exit, onClose, onSaved }: ExitDialogProps) {
   const [opened] = useState(() => fieldsOf(exit));
-  const { values, changes, isDirty, set } = useDraft(opened, { guard: false });
+  const { values, changes, isDirty, set, control } = useDraft(opened, { guard: false });
   const sellers = useSellers();
   const isNamed = NAME.test(values.name);
   const isMarked = readMark(values.mark) !== undefined;
@@ -99,65 +107,54 @@ export function ExitDialog({ exit, onClose, onSaved }: ExitDialogProps) {
       send={send}
     >
       {exit === null && (
-        <Field
+        <InputField
           path="name"
           label={t('exits.name')}
           error={values.name === '' || isNamed ? undefined : t('exits.name.wrong')}
-        >
-          <Input value={values.name} onInput={(name) => set({ name })} maxLength={64} autoFocus />
-        </Field>
+          {...control('name')}
+          maxLength={64}
+          autoFocus
+        />
       )}
       <Field path="addresses" label={t('exits.addresses')} hint={t('exits.addresses.hint')}>
-        <Area
-          value={values.addresses}
-          onInput={(addresses) => set({ addresses })}
-          rows={LIST_ROWS}
-          placeholder="192.0.2.7"
-          mono
-        />
+        <Area {...control('addresses')} rows={LIST_ROWS} placeholder="192.0.2.7" mono />
       </Field>
       <div class="grid-2">
-        <Field label={t('exits.choose')}>
-          <Segments
-            value={values.choose}
-            label={t('exits.choose')}
-            options={optionsOf(CHOICES, (each) => t(`exits.choose.${each}`))}
-            onInput={(choose) => set({ choose })}
-          />
-        </Field>
-        <Field label={t('exits.family')}>
-          <Select
-            value={values.family}
-            options={optionsOf(FAMILIES, (each) => t(`exits.family.${each || 'both'}`))}
-            onInput={(family) => set({ family })}
-          />
-        </Field>
+        <SegmentsField
+          {...control('choose')}
+          label={t('exits.choose')}
+          options={optionsOf(CHOICES, (each) => t(`exits.choose.${each}`))}
+        />
+        <SelectField
+          {...control('family')}
+          label={t('exits.family')}
+          options={optionsOf(FAMILIES, (each) => t(`exits.family.${each || 'both'}`))}
+        />
       </div>
       <Field path="upstreams.proxy" label={t('exits.upstreams')} hint={t('exits.upstreams.hint')}>
         <Area
-          value={values.upstreams}
-          onInput={(upstreams) => set({ upstreams })}
+          {...control('upstreams')}
           rows={LIST_ROWS}
           placeholder="user:password@proxy.example:1080"
           mono
         />
       </Field>
-      <Field label={t('exits.names')}>
-        <Segments
-          value={values.names}
-          label={t('exits.names')}
-          options={optionsOf(RESOLVERS, (each) => t(`exits.names.${each}`))}
-          onInput={(names) => set({ names })}
-        />
-      </Field>
+      <SegmentsField
+        {...control('names')}
+        label={t('exits.names')}
+        options={optionsOf(RESOLVERS, (each) => t(`exits.names.${each}`))}
+      />
       <details>
         <summary>{t('exits.routes')}</summary>
         <div class="grid-2">
-          <Field path="interface" label={t('exits.interface')}>
-            <Input value={values.interface} onInput={(text) => set({ interface: text })} placeholder="eth1" />
-          </Field>
+          <InputField
+            path="interface"
+            label={t('exits.interface')}
+            {...control('interface')}
+            placeholder="eth1"
+          />
           <Field path="mark" label={t('exits.mark')} error={isMarked ? undefined : t('exits.mark.wrong')}>
-            <Input value={values.mark} onInput={(mark) => set({ mark })} inputMode="numeric" />
+            <Input {...control('mark')} inputMode="numeric" />
           </Field>
         </div>
       </details>
