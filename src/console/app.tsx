@@ -1,21 +1,21 @@
 // The frame of the console: rail, page, banners and keyboard shortcuts. `PLACES` maps each path to its page.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Me } from './api-types.js';
-import { ApiError, call, lapsed, me, online } from './lib/api.js';
+import { ApiError, call, lapsed, me, online, signOut } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
 import { useCell } from './lib/cell.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
 import { may, type Right } from './lib/rights.js';
 import { go, href, placeNow, usePlace } from './lib/router.js';
-import { ConfirmDialog } from './pages/confirm-dialog.js';
-import { LoginPage, SignInAgain } from './pages/login.js';
-import { RailFoot } from './rail-foot.js';
-import { Facts } from './ui/basics.js';
-import { Dialog, UnsavedQuestion } from './ui/dialog.js';
+import { leave } from './lib/unsaved.js';
+import { ConfirmDialog, LoginPage, SignInAgain } from './pages/login.js';
+import { Button, Facts } from './ui/basics.js';
+import { Dialog, UnsavedQuestion, useAction } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
 import { lazyPage } from './ui/lazy.js';
 import { Gone } from './ui/list/list.js';
 import { Failure } from './ui/states.js';
+import { Switches } from './ui/switches.js';
 import { Toasts } from './ui/toast.js';
 
 /** The rail hides a page whose data the user may not read. A page without `right` is for everybody. */
@@ -222,5 +222,30 @@ function KeyboardHelp({ places, onClose }: { places: typeof PLACES; onClose: () 
     <Dialog title={t('keys.title')} onClose={onClose}>
       <Facts of={keys.map(([key, what]) => [<kbd>{key}</kbd>, what])} />
     </Dialog>
+  );
+}
+
+/** The signed-in user, and buttons for language, theme and signing out. */
+function RailFoot({ who }: { who: Me }) {
+  const { busy, run } = useAction();
+  return (
+    <div class="rail-foot stack close soft">
+      <span class="rail-who">
+        <span>{who.username}</span>
+        <span class="number">
+          {who.address} · v{who.version}
+        </span>
+      </span>
+      <div class="row close rail-tools">
+        <Switches />
+        <Button
+          icon="exit"
+          kind="quiet"
+          disabled={busy}
+          label={t('display.signOut')}
+          onClick={() => leave(() => void run(signOut))}
+        />
+      </div>
+    </div>
   );
 }

@@ -1,7 +1,6 @@
 // Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`.
 import { type Me, OPERATIONS, type Operations, type Problem, type ProblemReason } from '../api-types.js';
 import { cell } from './cell.js';
-import { askToConfirm } from './confirm.js';
 
 /** undefined: not known yet; null: nobody is signed in. */
 export const me = cell<Me | null | undefined>(undefined);
@@ -159,4 +158,28 @@ function codeOf(status: number): Code {
   if (status === 429) return 'too-many-requests';
   if (status === 503) return 'unavailable';
   return status >= 500 ? 'internal' : 'bad-request';
+}
+
+/** The question for the password again, before what outlasts this console session. One dialog answers it for every request. */
+interface Question {
+  readonly answered: Promise<boolean>;
+  readonly settle: (isConfirmed: boolean) => void;
+}
+
+/** The open question; null: none. */
+export const confirmation = cell<Question | null>(null);
+
+/** Asks for the password or a code. Resolves with false when the user cancels. Requests at the same time share one question. */
+export function askToConfirm(): Promise<boolean> {
+  const open = confirmation.get();
+  if (open) return open.answered;
+  let settle: Question['settle'] = () => {};
+  const answered = new Promise<boolean>((resolve) => {
+    settle = (isConfirmed) => {
+      confirmation.set(null);
+      resolve(isConfirmed);
+    };
+  });
+  confirmation.set({ answered, settle });
+  return answered;
 }

@@ -2,13 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Me } from '../api-types.js';
-import { ApiError, call, forgetSession, lapsed, me } from '../lib/api.js';
+import { ApiError, call, confirmation, forgetSession, lapsed, me } from '../lib/api.js';
 import { leaveFirstPage } from '../lib/arrival.js';
+import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { leave } from '../lib/unsaved.js';
 import { Button } from '../ui/basics.js';
-import { useAction, useModal } from '../ui/dialog.js';
-import { Field, Input, InputField, submitting } from '../ui/form.js';
+import { FormDialog, useAction, useModal } from '../ui/dialog.js';
+import { Field, Input, InputField, Segments, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { LanguageChoice, ThemeChoice } from '../ui/switches.js';
 
@@ -114,5 +115,58 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
         <code>pulsegate admin set-password</code>
       </details>
     </form>
+  );
+}
+
+/** The ways to confirm what outlasts this console session. */
+const WAYS = ['password', 'code'] as const;
+
+/** Asks for the password or a one-time code again. The frame renders it once, above every open dialog, which keeps its contents. */
+export function ConfirmDialog() {
+  const question = useCell(confirmation);
+  return question && <Ask settle={question.settle} />;
+}
+
+function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
+  const hasCode = useCell(me)?.totpEnabled === true;
+  const [way, setWay] = useState<(typeof WAYS)[number]>('password');
+  const [text, setText] = useState('');
+  const work = useAction();
+  return (
+    <FormDialog
+      title={t('confirm.title')}
+      onClose={() => settle(false)}
+      unsaved={null}
+      action={t('contacts.confirm')}
+      isReady={text !== ''}
+      send={() => call('confirmSession', { body: { [way]: text } }).then(() => settle(true))}
+      work={work}
+    >
+      <p>{t('confirm.text')}</p>
+      {hasCode && (
+        <Segments
+          value={way}
+          label={t('confirm.title')}
+          onInput={(next) => {
+            setWay(next);
+            setText('');
+            work.clear();
+          }}
+          options={WAYS.map((value) => ({ value, label: t(`login.${value}`) }))}
+        />
+      )}
+      <InputField
+        key={way}
+        path={way}
+        label={t(`login.${way}`)}
+        hint={way === 'code' ? t('login.code.hintRecovery') : undefined}
+        value={text}
+        onInput={setText}
+        autoFocus
+        {...(way === 'password'
+          ? { type: 'password', autocomplete: 'current-password' }
+          : { maxLength: 11, autocomplete: 'one-time-code' })}
+      />
+    </FormDialog>
   );
 }

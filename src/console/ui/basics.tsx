@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ClientOrigin } from '../api-types.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
+import { type Right, useMay } from '../lib/rights.js';
 import { href } from '../lib/router.js';
 import { Icon, type IconName } from './icons.js';
 import { notify } from './toast.js';
@@ -36,6 +37,16 @@ export function Button(props: ButtonProps) {
       {children}
     </button>
   );
+}
+
+/** A part of a page for users who have the right to what it is for. */
+export function Permitted({ to, children }: { to: Right; children: ComponentChildren }) {
+  return useMay(to) ? children : null;
+}
+
+/** A button that only users with the right see. */
+export function PermittedButton({ to, ...button }: { readonly to: Right } & Parameters<typeof Button>[0]) {
+  return useMay(to) ? <Button {...button} /> : null;
 }
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'none';

@@ -2,10 +2,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { Range } from '../api-types.js';
 import { useCell } from '../lib/cell.js';
 import { localDay } from '../lib/format.js';
 import { t, useLanguage } from '../lib/i18n.js';
+import { patchQuery } from '../lib/router.js';
 import { shownTheme } from '../lib/theme.js';
+import { Segments } from './form.js';
 
 export interface ChartSeries {
   readonly label: string;
@@ -207,4 +210,22 @@ function fullTime(moment: string, days: boolean): string {
   const at = new Date(moment);
   if (days) return moment.slice(0, 10);
   return `${localDay(at)} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** The time range of charts: an hour, a day or a month. The address holds it. */
+const RANGES: readonly Range[] = ['hour', 'day', 'month'];
+export function rangeOf(text: string | null, otherwise: Range): Range {
+  return RANGES.find((range) => range === text) ?? otherwise;
+}
+
+export function RangeChoice({ value }: { value: Range }) {
+  const options = RANGES.map((range) => ({ value: range, label: t(`range.${range}`) }));
+  return (
+    <Segments
+      value={value}
+      options={options}
+      label={t('range.label')}
+      onInput={(range) => patchQuery({ range }, 'push')}
+    />
+  );
 }

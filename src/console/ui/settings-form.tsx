@@ -7,11 +7,10 @@ import { ApiError } from '../lib/api.js';
 import type { Draft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import type { Right } from '../lib/rights.js';
-import { Button, Facts } from './basics.js';
+import { Button, Facts, PermittedButton } from './basics.js';
 import { type Action, useAction } from './dialog.js';
 import { submitting } from './form.js';
 import { Icon } from './icons.js';
-import { PermittedButton } from './permitted.js';
 import { FormErrors } from './states.js';
 
 export interface Overtaken {

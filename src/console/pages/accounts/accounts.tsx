@@ -5,16 +5,15 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { useMay, useUser } from '../../lib/rights.js';
 import { go, patchQuery, usePlace } from '../../lib/router.js';
-import { Button, useWidth } from '../../ui/basics.js';
+import { Button, PermittedButton, useWidth } from '../../ui/basics.js';
 import { optionsOf, Select } from '../../ui/form.js';
 import { lazyDialog } from '../../ui/lazy.js';
 import { Counts, List } from '../../ui/list/list.js';
-import { PermittedButton } from '../../ui/permitted.js';
 import { Empty } from '../../ui/states.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
 import { OwnBudget } from './fields/budget.js';
-import { useSellers } from './fields/owner-choice.js';
+import { useSellers } from './fields/plans.js';
 import { AccountChips, AccountMenus, filterOf } from './filters.js';
 import type { Created } from './new/create.js';
 

@@ -1,8 +1,8 @@
 // The formats that the players' programs read, shown one at a time: to copy, to scan, or to save as a file.
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../../api-types.js';
+import { saveFile } from '../../lib/download.js';
 import { t } from '../../lib/i18n.js';
-import { saveFile } from '../../lib/save.js';
 import { Button, CopyButton, ScrollBox } from '../../ui/basics.js';
 import { Field, Select } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';

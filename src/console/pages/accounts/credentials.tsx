@@ -1,7 +1,7 @@
 // Shows a password once: as text, and in the formats that the players' programs read.
 import type { Credentials, CredentialsInFormats, NewSubscription } from '../../api-types.js';
+import { saveFile } from '../../lib/download.js';
 import { t } from '../../lib/i18n.js';
-import { saveFile } from '../../lib/save.js';
 import { Button, Copied, CopyButton, Facts, ScrollBox } from '../../ui/basics.js';
 import { SecretDialog } from '../../ui/dialog.js';
 import { SmallTable } from '../../ui/small-table.js';

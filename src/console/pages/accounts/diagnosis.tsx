@@ -7,10 +7,9 @@ import { bytes, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { scheduleWords } from '../../lib/schedule.js';
-import { Ago, At, Client, Meter, State } from '../../ui/basics.js';
+import { Ago, At, Client, Meter, Permitted, State } from '../../ui/basics.js';
 import { AskButton, Confirm } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
-import { Permitted } from '../../ui/permitted.js';
 import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 

@@ -21,8 +21,7 @@ import {
   textsOf,
   valueIn,
 } from './fields/account-fields.js';
-import { lengthError, tooManyBytes } from './fields/credential-text.js';
-import { fieldLabel, fieldValue } from './fields/field-words.js';
+import { fieldLabel, fieldValue, lengthError, tooManyBytes } from './fields/field-words.js';
 
 interface EditDialogProps {
   readonly account: Account;

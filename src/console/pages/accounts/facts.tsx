@@ -6,10 +6,19 @@ import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { At, Button, Card, CopyButton, Facts, None, Pieces, State } from '../../ui/basics.js';
+import {
+  At,
+  Button,
+  Card,
+  CopyButton,
+  Facts,
+  None,
+  PermittedButton,
+  Pieces,
+  State,
+} from '../../ui/basics.js';
 import { Dialog, useAction } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
-import { PermittedButton } from '../../ui/permitted.js';
 import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import {

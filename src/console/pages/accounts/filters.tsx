@@ -9,8 +9,7 @@ import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
 import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';
 import { useMenu } from '../../ui/menu.js';
-import { useSellers } from './fields/owner-choice.js';
-import { usePlans } from './fields/plans.js';
+import { usePlans, useSellers } from './fields/plans.js';
 
 /** Returns the filter of an address. The address uses short names. */
 export function filterOf(query: URLSearchParams): AccountFilterBody {

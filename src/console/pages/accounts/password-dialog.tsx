@@ -8,7 +8,7 @@ import { useLoad } from '../../lib/load.js';
 import { FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
 import type { ShownCredentials } from './credentials.js';
-import { lengthError, tooManyBytes } from './fields/credential-text.js';
+import { lengthError, tooManyBytes } from './fields/field-words.js';
 
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];

@@ -44,12 +44,12 @@ function sessionListColumns(): readonly Column<AgentSession>[] {
       </a>
     )),
     column('agent', 'agents.agent', { width: '128px', from: 520 }, (one) => one.agent),
-    column('messages', 'agentSessions.messages', { width: '96px', align: 'end', from: 560 }, (one) => (
-      <span class="number">{count(one.messages)}</span>
-    )),
-    column('bytes', 'agentSessions.size', { width: '96px', align: 'end', from: 720 }, (one) => (
-      <span class="number">{bytes(one.bytes)}</span>
-    )),
+    column('messages', 'agentSessions.messages', { width: '96px', align: 'end', from: 560 }, (one) =>
+      count(one.messages),
+    ),
+    column('bytes', 'agentSessions.size', { width: '96px', align: 'end', from: 720 }, (one) =>
+      bytes(one.bytes),
+    ),
     column('used', 'tokens.lastUsed', { width: '112px', align: 'end' }, (one) => <Ago at={one.lastUsedAt} />),
   ];
 }

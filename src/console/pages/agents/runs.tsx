@@ -84,9 +84,7 @@ function runColumns(): readonly Column<Run>[] {
         </State>
       ),
     ),
-    column('took', 'run.took', { width: '72px', from: 720, align: 'end' }, (one) => (
-      <span class="number">{tookText(one)}</span>
-    )),
+    column('took', 'run.took', { width: '72px', from: 720, align: 'end' }, (one) => tookText(one)),
     column('at', 'run.acceptedAt', { width: '84px', align: 'end' }, (one) => <Ago at={one.acceptedAt} />),
   ];
 }

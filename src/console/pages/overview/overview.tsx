@@ -1,5 +1,4 @@
 // The overview: current use in tiles, its history in charts on one time axis, and problems that need attention.
-import type { ComponentChildren } from 'preact';
 import type { Overview, OverviewHistory } from '../../api-types.js';
 import { me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
@@ -8,13 +7,11 @@ import { type TextKey, t } from '../../lib/i18n.js';
 import { liveOverview } from '../../lib/live.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { CopyButton } from '../../ui/basics.js';
-import { Chart } from '../../ui/chart.js';
-import { Permitted } from '../../ui/permitted.js';
-import { RangeChoice, rangeOf } from '../../ui/range.js';
+import { Card, CopyButton, Permitted, State, Traffic } from '../../ui/basics.js';
+import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
-import { TopAccounts, TopGames } from './top.js';
 
 const HISTORY_EVERY_MS = 60_000;
 
@@ -94,72 +91,70 @@ function FirstSteps() {
   );
 }
 
-function Tiles({ now }: { now: Overview }) {
+/** What each tile says: a value, and below it what it is made of, with a link to the list of each. */
+function Tiles({ now: { accounts, today, runs, ...now } }: { now: Overview }) {
+  const [sessions, logins, all] = [['sessions'], ['sessions', 'logins'], ['accounts']];
+  const tiles: readonly Tile[] = [
+    {
+      label: 'overview.players',
+      value: [count(now.playersOnline), href(all, { online: 'true' })],
+      below: [t('overview.ofAccounts', { n: accounts.total })],
+    },
+    {
+      label: 'nav.sessions',
+      value: [count(now.sessions), href(sessions)],
+      below: [t('overview.heartbeatsPerMinute', { n: Math.round(now.heartbeatsPerMinute) })],
+    },
+    {
+      label: 'traffic.down',
+      value: [rate(now.bytesPerSecondDown)],
+      below: [t('overview.today', { what: bytes(today.bytesDown) })],
+    },
+    {
+      label: 'traffic.up',
+      value: [rate(now.bytesPerSecondUp)],
+      below: [t('overview.today', { what: bytes(today.bytesUp) })],
+    },
+    {
+      label: 'overview.logins',
+      value: [count(today.logins), href(logins)],
+      below: [t('overview.failures', { n: today.failures }), href(logins, { failed: 'true' })],
+    },
+    {
+      label: 'overview.expiring',
+      value: [count(accounts.expiringIn7Days), href(all, { within: '7', sort: 'expiresAt' })],
+      below: [t('overview.expired', { n: accounts.expired }), href(all, { expired: 'true' })],
+    },
+    {
+      label: 'overview.runs',
+      value: [count(runs.running + runs.queued), href(['agents'])],
+      below:
+        runs.failedToday > 0
+          ? [t('overview.runsFailed', { n: runs.failedToday }), href(['agents'], { status: 'failed' })]
+          : [t('overview.runsDone', { n: runs.succeededToday })],
+    },
+  ];
   return (
     <dl class="tiles">
-      <Tile
-        label={t('overview.players')}
-        value={count(now.playersOnline)}
-        link={href(['accounts'], { online: 'true' })}
-      >
-        {t('overview.ofAccounts', { n: now.accounts.total })}
-      </Tile>
-      <Tile label={t('nav.sessions')} value={count(now.sessions)} link={href(['sessions'])}>
-        {t('overview.heartbeatsPerMinute', { n: Math.round(now.heartbeatsPerMinute) })}
-      </Tile>
-      <Tile label={t('traffic.down')} value={rate(now.bytesPerSecondDown)}>
-        {t('overview.today', { what: bytes(now.today.bytesDown) })}
-      </Tile>
-      <Tile label={t('traffic.up')} value={rate(now.bytesPerSecondUp)}>
-        {t('overview.today', { what: bytes(now.today.bytesUp) })}
-      </Tile>
-      <Tile label={t('overview.logins')} value={count(now.today.logins)} link={href(['sessions', 'logins'])}>
-        <a href={href(['sessions', 'logins'], { failed: 'true' })}>
-          {t('overview.failures', { n: now.today.failures })}
-        </a>
-      </Tile>
-      <Tile
-        label={t('overview.expiring')}
-        value={count(now.accounts.expiringIn7Days)}
-        link={href(['accounts'], { within: '7', sort: 'expiresAt' })}
-      >
-        <a href={href(['accounts'], { expired: 'true' })}>
-          {t('overview.expired', { n: now.accounts.expired })}
-        </a>
-      </Tile>
-      <Tile
-        label={t('overview.runs')}
-        value={count(now.runs.running + now.runs.queued)}
-        link={href(['agents'])}
-      >
-        {now.runs.failedToday > 0 ? (
-          <a href={href(['agents'], { status: 'failed' })}>
-            {t('overview.runsFailed', { n: now.runs.failedToday })}
-          </a>
-        ) : (
-          t('overview.runsDone', { n: now.runs.succeededToday })
-        )}
-      </Tile>
+      {tiles.map(({ label, value, below }) => (
+        <div key={label} class="tile">
+          <dt>{t(label)}</dt>
+          <dd class="big number">{linked(value)}</dd>
+          <dd class="soft number">{linked(below)}</dd>
+        </div>
+      ))}
     </dl>
   );
 }
 
-interface TileProps {
-  readonly label: string;
-  readonly value: string;
-  readonly link?: string;
-  readonly children: ComponentChildren;
+type Linked = readonly [text: string, link?: string];
+interface Tile {
+  readonly label: TextKey;
+  readonly value: Linked;
+  readonly below: Linked;
 }
 
-function Tile({ label, value, link, children }: TileProps) {
-  return (
-    <div class="tile">
-      <dt>{label}</dt>
-      <dd class="big number">{link ? <a href={link}>{value}</a> : value}</dd>
-      <dd class="soft number">{children}</dd>
-    </div>
-  );
-}
+const linked = ([text, link]: Linked) => (link ? <a href={link}>{text}</a> : text);
 
 type SeriesName = Exclude<keyof OverviewHistory, 'range' | 'stepSeconds' | 'at'>;
 /** By title: how the values are shown, and the text of each series. */
@@ -193,5 +188,76 @@ function Charts({ history }: { history: OverviewHistory | undefined }) {
         />
       ))}
     </div>
+  );
+}
+
+function TopAccounts({ now }: { now: Overview }) {
+  return (
+    <Card title={t('overview.topAccounts')}>
+      <SmallTable
+        empty={t('overview.noTraffic')}
+        rows={now.topAccounts}
+        id={({ id }) => id}
+        columns={[
+          {
+            head: t('account.username'),
+            cell: ({ id, username }) => <a href={href(['accounts', id])}>{username}</a>,
+          },
+          {
+            head: t('account.state'),
+            cell: ({ sessions }) =>
+              sessions > 0 ? (
+                <State tone="good">{t('overview.sessionCount', { n: sessions })}</State>
+              ) : (
+                <State tone="none">{t('account.state.offline')}</State>
+              ),
+          },
+          {
+            head: t('account.today'),
+            look: 'end',
+            cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function TopGames({ now }: { now: Overview }) {
+  const most = Math.max(1, ...now.topGames.map((one) => one.heartbeats));
+  return (
+    <Card title={t('overview.topGames')}>
+      <SmallTable
+        empty={t('overview.noGames')}
+        rows={now.topGames}
+        id={({ gameId }) => gameId}
+        columns={[
+          {
+            head: t('account.game'),
+            cell: ({ gameId }) => <a href={href(['accounts'], { game: gameId })}>{gameId}</a>,
+          },
+          {
+            head: t('overview.players'),
+            look: 'end',
+            cellLook: 'number',
+            cell: ({ accountsOnline }) => count(accountsOnline),
+          },
+          {
+            head: t('nav.heartbeats'),
+            look: 'end',
+            cellLook: 'number',
+            cell: ({ heartbeats }) => count(heartbeats),
+          },
+          {
+            head: '',
+            look: 'share',
+            isPicture: true,
+            cell: ({ heartbeats }) => (
+              <span class="share-bar" style={{ width: `${(heartbeats / most) * 100}%` }} />
+            ),
+          },
+        ]}
+      />
+    </Card>
   );
 }

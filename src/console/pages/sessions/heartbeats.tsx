@@ -4,13 +4,11 @@ import { count, duration } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
-import { AccountLink, Ago, Card, Client, Tag, Traffic } from '../../ui/basics.js';
-import { Chart } from '../../ui/chart.js';
+import { AccountLink, Ago, Card, Client, Permitted, Tag, Traffic } from '../../ui/basics.js';
+import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
-import { Permitted } from '../../ui/permitted.js';
-import { RangeChoice, rangeOf } from '../../ui/range.js';
 import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
 
 type By = 'game' | 'account';
@@ -117,9 +115,7 @@ function sumColumns(
         );
       },
     },
-    column('heartbeats', 'nav.heartbeats', { width: '120px', align: 'end' }, (one) => (
-      <span class="number">{count(one.heartbeats)}</span>
-    )),
+    column('heartbeats', 'nav.heartbeats', { width: '120px', align: 'end' }, (one) => count(one.heartbeats)),
     ...(by === 'game'
       ? [
           column(

@@ -4,11 +4,10 @@ import { call } from '../../lib/api.js';
 import { count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Ago, None, State, type Tone, Traffic } from '../../ui/basics.js';
+import { Ago, None, PermittedButton, State, type Tone, Traffic } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
-import { PermittedButton } from '../../ui/permitted.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 

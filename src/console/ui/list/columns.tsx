@@ -36,18 +36,19 @@ export const column = <T,>(
 ): Column<T> => ({ key, head: head && t(head), ...look, cell });
 
 /** A cell of several lines, of which the first counts: the form of a cell on a phone. */
-export function Lines({ of: [first, ...others], end = false }: LinesProps) {
+export function Lines({
+  of: [first, ...others],
+  end = false,
+}: {
+  of: readonly ComponentChildren[];
+  end?: boolean;
+}) {
   return (
     <div class={end ? 'two-lines end' : 'two-lines'}>
       <div>{first}</div>
       {others.map((line) => line && <span class="soft">{line}</span>)}
     </div>
   );
-}
-
-interface LinesProps {
-  readonly of: readonly ComponentChildren[];
-  readonly end?: boolean;
 }
 
 /** Returns the columns in their form for a phone. */

@@ -16,8 +16,7 @@ import {
   NO_FIELD_TEXTS,
   readFields,
 } from '../fields/account-fields.js';
-import { OwnerChoice } from '../fields/owner-choice.js';
-import { PlanChoice } from '../fields/plans.js';
+import { OwnerChoice, PlanChoice } from '../fields/plans.js';
 import { readTags, TagField } from '../fields/tag-field.js';
 import type { BulkActionType } from './bulk-preview.js';
 

@@ -6,8 +6,7 @@ import { Button } from '../../../ui/basics.js';
 import { lazyDialog } from '../../../ui/lazy.js';
 import { MoreActions, SelectionBar } from '../../../ui/list/selection-bar.js';
 import { useNamed } from '../fields/account-fields.js';
-import { useSellers } from '../fields/owner-choice.js';
-import { usePlans } from '../fields/plans.js';
+import { usePlans, useSellers } from '../fields/plans.js';
 import type { BulkActionType } from './bulk-preview.js';
 
 const BulkDialog = lazyDialog(async () => (await import('./bulk-dialog.js')).BulkDialog);

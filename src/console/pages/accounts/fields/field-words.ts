@@ -138,3 +138,13 @@ function numberWords(name: string, value: number): string {
   if (name.includes('PerSecond')) return rate(value);
   return name.toLowerCase().includes('bytes') ? bytes(value) : count(value);
 }
+
+/** SOCKS carries at most so many bytes of a user name and of a password (RFC 1929 §2). */
+const MAX_BYTES = 255;
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+export const tooManyBytes = (text: string): boolean => bytesOf(text) > MAX_BYTES;
+
+/** The error of a field whose text is too long: it says so, and cuts nothing off. undefined: the text fits. */
+export const lengthError = (text: string): string | undefined =>
+  tooManyBytes(text) ? t('account.tooLong', { n: bytesOf(text), max: MAX_BYTES }) : undefined;

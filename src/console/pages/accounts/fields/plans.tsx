@@ -1,8 +1,9 @@
-// Plans and limits in words, the list of plans, and the choice of one.
-import type { Account, AccountLimits, Plan } from '../../../api-types.js';
+// Plans and limits in words, and the choice of a plan and of an owner: a seller, or the administrator, who alone changes it.
+import type { Account, AccountLimits, Operator, Plan } from '../../../api-types.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
+import { useMay } from '../../../lib/rights.js';
 import { SelectField } from '../../../ui/form.js';
 import { accountField, LIMIT_NAMES } from './account-fields.js';
 
@@ -79,6 +80,28 @@ export function PlanChoice({ value, onInput, none = t('plans.none') }: PlanChoic
       value={value}
       onInput={onInput}
       options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
+    />
+  );
+}
+
+/** Returns the sellers that can own accounts; none for a user who may not change the owner. */
+export function useSellers(): readonly Operator[] {
+  const { data } = useLoad('listOperators', useMay('listOperators') ? {} : null, { topics: ['settings'] });
+  return data?.items.filter(({ role }) => role === 'seller') ?? [];
+}
+
+/** @param value id of a seller; '' is the administrator */
+export function OwnerChoice({ value, onInput }: { value: string; onInput: (owner: string) => void }) {
+  const sellers = useSellers();
+  return (
+    <SelectField
+      label={t('operators.owner')}
+      value={value}
+      onInput={onInput}
+      options={[
+        { value: '', label: t('operators.administrator') },
+        ...sellers.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
     />
   );
 }

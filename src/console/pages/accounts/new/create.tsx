@@ -21,7 +21,7 @@ import {
   readFields,
 } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
-import { lengthError, tooManyBytes } from '../fields/credential-text.js';
+import { lengthError, tooManyBytes } from '../fields/field-words.js';
 import { PlanChoice } from '../fields/plans.js';
 import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
 

@@ -1,5 +1,5 @@
 // Reads a list of accounts pasted from a spreadsheet, a file or a chat: one account per line. Recognises what separates the fields.
-import { tooManyBytes } from '../fields/credential-text.js';
+import { tooManyBytes } from '../fields/field-words.js';
 
 export const SEPARATORS = ['\t', ',', ';', ':', ' '] as const;
 export type Separator = (typeof SEPARATORS)[number];

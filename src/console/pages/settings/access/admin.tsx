@@ -6,12 +6,11 @@ import { t } from '../../../lib/i18n.js';
 import { leave, useUnsaved } from '../../../lib/unsaved.js';
 import { Button, Card } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
-import { Field, Input, submitting } from '../../../ui/form.js';
+import { Checkbox, Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { FormErrors } from '../../../ui/states.js';
 import { LanguageChoice, ThemeChoice } from '../../../ui/switches.js';
 import { notify } from '../../../ui/toast.js';
-import { RevokeTokens } from './revoke-tokens.js';
 import { Totp } from './second-factor.js';
 
 export function AdminSettings() {
@@ -103,5 +102,23 @@ function Here() {
         </Button>
       </div>
     </Card>
+  );
+}
+
+/** Whether a new password also revokes the API tokens of its user. What stays valid otherwise is said. */
+interface RevokeTokensProps {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}
+
+export function RevokeTokens({ label, checked, onChange }: RevokeTokensProps) {
+  return (
+    <div class="stack tight">
+      <Checkbox checked={checked} onChange={onChange}>
+        {label}
+      </Checkbox>
+      {!checked && <small class="warn-text">{t('admin.revokeTokens.off')}</small>}
+    </div>
   );
 }

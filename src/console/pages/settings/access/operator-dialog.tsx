@@ -8,7 +8,7 @@ import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
 import { FormDialog } from '../../../ui/dialog.js';
 import { Checkbox, InputField, SegmentsField } from '../../../ui/form.js';
-import { RevokeTokens } from './revoke-tokens.js';
+import { RevokeTokens } from './admin.js';
 
 /** Roles other than the administrator's, from the fewest rights on. */
 const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;

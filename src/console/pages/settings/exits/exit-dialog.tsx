@@ -16,7 +16,7 @@ import {
   SegmentsField,
   SelectField,
 } from '../../../ui/form.js';
-import { useSellers } from '../../accounts/fields/owner-choice.js';
+import { useSellers } from '../../accounts/fields/plans.js';
 
 const NAME = /^[\w.-]{1,64}$/;
 const FAMILIES = ['', 'ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as const;

@@ -4,10 +4,9 @@ import type { NoticeChannel, NoticeSettings } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import type { Draft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
-import { State } from '../../../ui/basics.js';
+import { PermittedButton, State } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
 import { Checkbox, Field, InputField, Select } from '../../../ui/form.js';
-import { PermittedButton } from '../../../ui/permitted.js';
 import { Failure } from '../../../ui/states.js';
 import { CHANNELS, type NoticeFields, noticeField, pathsOf, readFields } from './form.js';
 

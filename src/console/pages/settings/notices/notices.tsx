@@ -4,11 +4,10 @@ import { call } from '../../../lib/api.js';
 import { isTextKey, t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href, partsOf, usePlace } from '../../../lib/router.js';
-import { Ago, State, type Tone } from '../../../ui/basics.js';
+import { Ago, PermittedButton, State, type Tone } from '../../../ui/basics.js';
 import { AskButton, useAction } from '../../../ui/dialog.js';
 import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { FilterChips, List } from '../../../ui/list/list.js';
-import { PermittedButton } from '../../../ui/permitted.js';
 import { Empty, Failure } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
 
@@ -106,9 +105,7 @@ function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
         {one.detail ?? '—'}
       </span>
     )),
-    column('tries', 'notices.tries', { width: '80px', from: 1000, align: 'end' }, (one) => (
-      <span class="number">{one.tries}</span>
-    )),
+    column('tries', 'notices.tries', { width: '80px', from: 1000, align: 'end' }, (one) => one.tries),
     column('at', 'notices.at', { width: '104px', from: 520, align: 'end' }, (one) => <Ago at={one.at} />),
     column('retry', '', { width: '88px' }, (one) => <Retry notice={one} retry={retry} />),
   ];
