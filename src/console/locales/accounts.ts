@@ -30,8 +30,6 @@ export const accounts = {
   'accounts.filter.between': ['Expires {from} to {until}', '{from} 至 {until} 到期'],
   'accounts.filter.unused': ['Never used', '从未使用'],
   'accounts.filter.game': ['Game {game}', '游戏 {game}'],
-  'account.username': ['User name', '用户名'],
-  'account.password': ['Password', '密码'],
   'account.state': ['State', '状态'],
   'account.state.enabled': ['Enabled', '启用'],
   'account.state.online': ['Online', '在线'],
@@ -55,7 +53,6 @@ export const accounts = {
   'account.lastLoginAt': ['Last login', '最近登录'],
   'account.game': ['Game', '游戏'],
   'account.remarks': ['Remarks', '备注'],
-  'account.authorizedAddresses': ['Addresses without password', '免密地址'],
   'account.authorizedAddresses.hint': [
     'Addresses or networks, one per line. A client from there that sends no credentials uses this account.',
     '每行一个地址或网段。来自这些地址且不提供用户名和密码的客户端直接使用此账号。',
@@ -112,7 +109,6 @@ export const accounts = {
   ],
   'account.password.set': ['Set and show', '设置并显示'],
   'account.password.show': ['Show', '显示'],
-  'account.resetUsage': ['Reset usage', '重置用量'],
   'account.resetUsage.text': [
     'The usage of {name} ({used}, {period}) is reset to zero. Totals and the daily history stay.',
     '{name} 的已用流量 {used}（{period}）将清零。累计流量和每日记录保留。',

@@ -26,7 +26,6 @@ export const audit = {
   'audit.account.player-link-revoke': ['Revoked a player’s secret address', '吊销玩家私密地址'],
   'audit.account.import': ['Imported accounts', '导入账号'],
   'audit.account.bulk': ['Bulk action on accounts', '批量操作账号'],
-  'audit.bulk': ['Action', '操作'],
   'audit.bulk.count': ['Number', '数量'],
   'audit.byBulk': ['by a bulk action', '由批量操作产生'],
   'audit.importParts': ['show its changes', '查看改动'],

@@ -89,7 +89,6 @@ export const files = {
   'create.how': ['How to create', '创建方式'],
   'create.one': ['One', '单个'],
   'create.many': ['Many', '批量'],
-  'create.source': ['From', '来源'],
   'create.pattern': ['A pattern', '按规则'],
   'create.pattern.hint': ['{001-020} becomes 001, 002 … 020.', '{001-020} 会变成 001、002 … 020。'],
   'create.list': ['A pasted list', '粘贴名单'],
@@ -128,5 +127,4 @@ export const files = {
   'credentials.copyAll': ['Copy all', '全部复制'],
   'credentials.copyPlain': ['Copy as host:port:user:password', '复制为 host:port:user:password'],
   'credentials.save': ['Save as CSV', '保存为 CSV'],
-  'credentials.kept': ['I have saved it', '我已保存'],
 } as const satisfies Texts;

@@ -30,7 +30,6 @@ export const plans = {
     'Accounts keep the expiry and limits that {name} gave them. The plan is no longer offered.',
     '账号保留由 {name} 得到的到期时间和限制，此套餐不再提供。',
   ],
-  'plans.choose': ['Plan', '套餐'],
   'plans.none': ['none', '不使用套餐'],
   'plans.own': ['each account’s own plan', '各自现有的套餐'],
   'plans.use': ['Action', '操作'],
@@ -81,7 +80,6 @@ export const plans = {
   'tags.bulk.text': ['Each account keeps its other tags.', '账号的其他标签保持不变。'],
   // Limits.
   'limits.title': ['Limits', '限制'],
-  'limits.none': ['no limit', '不限'],
   'limits.othersNone': ['no other limits', '其余不限'],
   'limits.wrong': ['Must be more than 0; empty means no limit.', '须大于 0；留空表示不限。'],
   'limits.wrongWhole': [

@@ -30,7 +30,6 @@ const player = {
   'player.time': ['Time left', '剩余时间'],
   'player.until': ['until {time}', '{time} 到期'],
   'player.fromFirstLogin': ['from the first login', '自首次登录起计算'],
-  'player.unlimited': ['no limit', '不限'],
   'player.traffic': ['Traffic left', '剩余流量'],
   'player.used': ['{used} used {period}', '{period}已用 {used}'],
   'player.usedOf': ['{used} of {quota} used', '已用 {used} / {quota}'],
@@ -39,7 +38,6 @@ const player = {
   'player.period.week': ['this week', '本周'],
   'player.period.month': ['this month', '本月'],
   'player.period.never': ['in total', '累计'],
-  'player.plan': ['Plan', '套餐'],
   'player.speed': ['Speed', '速度'],
   'player.maxSessions': ['Maximum connections', '最大连接数'],
   'player.devices': ['Connected devices', '已连接的设备'],
@@ -53,7 +51,6 @@ const player = {
     'An app that knows the password can connect again. To prevent this, set a new password.',
     '知道密码的应用会重新连接；要阻止它，请设置新密码。',
   ],
-  'player.password': ['Password', '密码'],
   'player.password.new': ['New password and link', '新密码和连接地址'],
   'player.password.text': [
     'The server does not store your password. A new one is shown once, with links for your apps; all devices are disconnected.',
@@ -72,8 +69,6 @@ const player = {
   'player.password.set': ['Set password', '设置密码'],
   'player.password.made': ['Your new password', '您的新密码'],
   'player.password.once': ['It is shown only once. Save it now.', '只显示这一次，请现在保存。'],
-  'player.password.kept': ['I have saved it', '我已保存'],
-  'player.addresses': ['Addresses without password', '免密地址'],
   'player.addresses.text': [
     'For consoles and games that cannot log in: connections from these addresses need no password. Everyone in the same network can then use your account.',
     '用于无法登录的主机和游戏：来自这些地址的连接不需要密码。同一网络中的所有人都能使用您的账号。',
@@ -114,8 +109,6 @@ const player = {
   'player.wrong.failed': ['The server failed. Try again.', '服务器出错，请重试。'],
   'player.connect': ['Connect', '连接方法'],
   'player.server': ['Server', '服务器'],
-  'player.port': ['Port', '端口'],
-  'player.username': ['User name', '用户名'],
   'player.qr': ['QR code of the link', '连接地址的二维码'],
   'player.link.hint': [
     'SOCKS5 or HTTP proxy. The link has no password: the app asks for it.',

@@ -153,7 +153,6 @@ export const settings = {
     'The configuration has no socks.publicHost. If this is empty too, the address is guessed.',
     '配置里没有 socks.publicHost；留空则自动猜测。',
   ],
-  'publicAddress.port': ['Port', '端口'],
   'publicAddress.portEmpty': [
     'Empty: the port of the listener. Set it if a firewall forwards another port.',
     '留空则用监听端口；防火墙转发了别的端口时才需要填写。',

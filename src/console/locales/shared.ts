@@ -88,7 +88,6 @@ export const shared = {
   'list.selectPage': ['Select this page', '选择本页全部'],
   // What the players' programs read: the names of the formats, and what each is for.
   'formats.label': ['Format', '格式'],
-  'formats.copy': ['Copy', '复制'],
   'formats.save': ['Save {name}', '保存 {name}'],
   'formats.qr': ['QR code: {format}', '二维码：{format}'],
   'formats.cannot': [
@@ -131,4 +130,11 @@ export const shared = {
   'display.dark': ['Dark', '深色'],
   'display.signedInAs': ['{name}, from {address}', '{name}，来自 {address}'],
   'display.signOut': ['Sign out', '退出登录'],
+  'account.username': ['User name', '用户名'],
+  'account.password': ['Password', '密码'],
+  'account.authorizedAddresses': ['Addresses without password', '免密地址'],
+  'credentials.kept': ['I have saved it', '我已保存'],
+  'plans.choose': ['Plan', '套餐'],
+  'limits.none': ['no limit', '不限'],
+  'publicAddress.port': ['Port', '端口'],
 } as const satisfies Texts;

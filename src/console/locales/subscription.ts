@@ -20,7 +20,6 @@ export const subscription = {
     'The present link stops working, and programs set up from it are disconnected; the customer needs the new one.',
     '现有链接将失效，由它配置的程序会断开，客户需要使用新链接。',
   ],
-  'subscription.revoke': ['Revoke', '吊销'],
   'subscription.revoke.text': [
     'The link stops working, and programs set up from it are disconnected.',
     '链接将失效，由它配置的程序会断开。',

@@ -12,7 +12,7 @@ export function Addresses({ status, onStatus }: { status: Status; onStatus: (sta
   return (
     <section class="card">
       <h2>
-        {t('player.addresses')}{' '}
+        {t('account.authorizedAddresses')}{' '}
         <span class="soft number">
           {authorizedAddresses.length} / {maxAuthorizedAddresses}
         </span>

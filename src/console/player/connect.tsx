@@ -7,8 +7,8 @@ import type { Status } from './api.js';
 export function Connect({ status }: { status: Status }) {
   const facts = [
     [t('player.server'), status.host],
-    [t('player.port'), String(status.port)],
-    [t('player.username'), status.username],
+    [t('publicAddress.port'), String(status.port)],
+    [t('account.username'), status.username],
   ] as const;
   return (
     <Card title={t('player.connect')}>

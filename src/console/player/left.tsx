@@ -17,7 +17,7 @@ export function Left({ status }: { status: Status }) {
       </div>
       <Facts
         of={[
-          plan !== null && [t('player.plan'), plan],
+          plan !== null && [t('plans.choose'), plan],
           [t('player.speed'), speeds, 'number'],
           schedule !== null && [
             t('player.schedule'),
@@ -31,7 +31,7 @@ export function Left({ status }: { status: Status }) {
   );
 }
 
-const speed = (value: number | null): string => (value === null ? t('player.unlimited') : rate(value));
+const speed = (value: number | null): string => (value === null ? t('limits.none') : rate(value));
 
 function Tile({ title, children }: { title: string; children: ComponentChildren }) {
   return (
@@ -53,7 +53,7 @@ function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { s
   if (expiresAt === null)
     return (
       <Tile title={t('player.time')}>
-        <strong>{t('player.unlimited')}</strong>
+        <strong>{t('limits.none')}</strong>
       </Tile>
     );
   const remainingMs = Date.parse(expiresAt) - Date.parse(now);
@@ -71,7 +71,7 @@ function Traffic({ status: { limits, usage } }: { status: Status }) {
   if (quotaBytes === null)
     return (
       <Tile title={t('player.traffic')}>
-        <strong>{t('player.unlimited')}</strong>
+        <strong>{t('limits.none')}</strong>
         <span class="soft number">
           {t('player.used', { used: bytes(usage.periodBytes), period: t(`player.period.${quotaPeriod}`) })}
         </span>

@@ -27,11 +27,11 @@ export function NewPassword({ min }: { min: number }) {
     return (
       <Card title={t('player.password.made')}>
         <p class="warn-text">{t('player.password.once')}</p>
-        <Facts of={[[t('player.password'), <Copied text={made.password} isPassword />]]} />
+        <Facts of={[[t('account.password'), <Copied text={made.password} isPassword />]]} />
         <ClientFormats formats={made.formats} />
         <div class="row">
           <Button kind="primary" onClick={() => setMade(null)}>
-            {t('player.password.kept')}
+            {t('credentials.kept')}
           </Button>
         </div>
       </Card>
@@ -47,7 +47,7 @@ export function NewPassword({ min }: { min: number }) {
           })}
         >
           <InputField
-            label={t('player.password')}
+            label={t('account.password')}
             hint={
               isLong ? (
                 <span role="status" class={`${TONES[strength]}-text`}>

@@ -35,7 +35,7 @@ export function ClientFormats({ formats }: { formats: CredentialsInFormats['form
               <pre data-format={chosen}>{text}</pre>
             </ScrollBox>
             <div class="row wrap">
-              <CopyButton text={text} label={t('formats.copy')} />
+              <CopyButton text={text} label={t('copy.copy')} />
               {fileName !== null && (
                 <Button icon="download" onClick={() => saveFile(fileName, text, 'application/octet-stream')}>
                   {t('formats.save', { name: fileName })}

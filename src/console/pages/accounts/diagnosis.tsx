@@ -135,8 +135,8 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
       )}
       {isResetting && (
         <Confirm
-          title={t('account.resetUsage')}
-          action={t('account.resetUsage')}
+          title={t('audit.account.reset-usage')}
+          action={t('audit.account.reset-usage')}
           onClose={() => setResetting(false)}
           act={() => call('resetAccountUsage', { params: { id: account.id } })}
           done={t('account.usageReset')}
@@ -198,7 +198,7 @@ function Quota({ account: { limits, usage }, ok, onReset }: QuotaProps) {
       {usage.periodBytes > 0 && (
         <Permitted to="resetAccountUsage">
           <button type="button" class="link" onClick={onReset}>
-            {t('account.resetUsage')}
+            {t('audit.account.reset-usage')}
           </button>
         </Permitted>
       )}

@@ -30,7 +30,7 @@ export function Subscription({ account: { id } }: { account: Account }) {
           {hasAny && (
             <AskButton
               right="revokeSubscription"
-              text={t('subscription.revoke')}
+              text={t('tokens.revoke')}
               danger
               act={async () => {
                 await call('revokeSubscription', { params: { id } });
@@ -77,7 +77,7 @@ export function MadeSubscription({ made: { url, guess } }: { made: NewSubscripti
             {url}
           </code>
           <div class="row">
-            <CopyButton text={url} label={t('formats.copy')} />
+            <CopyButton text={url} label={t('copy.copy')} />
           </div>
         </div>
       </div>

@@ -47,7 +47,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   pattern: 'create.pattern',
   destination: 'sessions.destination',
   read: 'import.count.read',
-  bulk: 'audit.bulk',
+  bulk: 'plans.use',
   count: 'audit.bulk.count',
 };
 

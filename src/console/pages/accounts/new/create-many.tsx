@@ -42,7 +42,7 @@ export function ManyNames({ values, onChange, preview }: ManyNamesProps) {
     <>
       <Segments
         {...control('source')}
-        label={t('create.source')}
+        label={t('effective.source')}
         options={optionsOf(['pattern', 'list'], (of) => t(`create.${of}`))}
       />
       {source === 'pattern' ? (

@@ -109,7 +109,7 @@ export function ExitDialog({ exit, onClose, onSaved }: ExitDialogProps) {
       {exit === null && (
         <InputField
           path="name"
-          label={t('exits.name')}
+          label={t('tokens.name')}
           error={values.name === '' || isNamed ? undefined : t('exits.name.wrong')}
           {...control('name')}
           maxLength={64}

@@ -97,20 +97,20 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
           {exit.name}
         </button>
       )}{' '}
-      {exit.isDefault && <Tag>{t('exits.default')}</Tag>}
+      {exit.isDefault && <Tag>{t('account.exit.none')}</Tag>}
       {exit.isFixed && <Tag>{t('exits.fixed')}</Tag>}
     </>
   );
   const ways = (exit: Exit) => <Pieces of={waysOf(exit)} between=" · " />;
   const testButton = (exit: Exit) => (
     <button type="button" class="link" onClick={() => test(exit.name)}>
-      {t('exits.test')}
+      {t('games.run')}
     </button>
   );
   return [
     {
       key: 'name',
-      head: t('exits.name'),
+      head: t('tokens.name'),
       width: '184px',
       cell: (exit) => (
         <div class="two-lines" title={exit.name}>
@@ -156,7 +156,7 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
         {!exit.isFixed && (
           <AskButton
             kind="link danger"
-            text={t('exits.remove')}
+            text={t('operators.remove')}
             title={t('exits.remove.title', { name: exit.name })}
             danger
             act={async () => {
