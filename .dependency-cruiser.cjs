@@ -3,6 +3,7 @@ const adapters = ['store', 'proxy', 'http', 'agents'];
 
 /** The features of core/ in the order in which they build on one another: none imports a later one. */
 const features = [
+  'time',
   'audit',
   'settings',
   'nodes',

@@ -5,8 +5,8 @@ import { CommandError, type CommandIo } from './cli/shared/command.js';
 import { type AddCommands, Group } from './cli/shared/group.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
-import { journalPrefix, toJournal } from './journal.js';
 import { readVersion } from './program.js';
+import { journalPrefix, toJournal } from './systemd/journal.js';
 
 /** The commands in the order of the help. The module of a command is imported only when needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {

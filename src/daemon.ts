@@ -5,8 +5,8 @@ import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import { ExitFigures } from './core/exits/exit-figures.js';
 import type { Log } from './core/log.js';
-import type { RecentLog } from './core/recent-log.js';
 import { SessionRegistry } from './core/sessions/session-registry.js';
+import type { RecentLog } from './core/stats/recent-log.js';
 import type { RestartControl } from './http/plain-routes.js';
 import { createAdminListenersPart, createControlSocketPart } from './parts/admin/admin-listeners.js';
 import { createHttpPart } from './parts/admin/http.js';
@@ -38,7 +38,7 @@ import { type PlaneHandover, type PlaneState, readPlaneState } from './proxy/han
 import type { Carried } from './proxy/io/native/carrier.js';
 import type { PlaneFailure } from './proxy/plane/plane.js';
 import { explainStartError } from './store/store.js';
-import type { GivenSocket } from './systemd-sockets.js';
+import type { GivenSocket } from './systemd/sockets.js';
 
 export interface DaemonOptions {
   readonly config: Config;
@@ -210,7 +210,7 @@ async function start(
       players: listeners.reachedAt(settings.publicAddress.current()),
     }),
     load: () => stats.load(),
-    refuse: (isRefusing) => plane.refuse(isRefusing),
+    refuse: (isRefusing) => plane.tell({ kind: 'refuse', isRefusing }),
   });
   await use(priority);
   await use(createGivenPasswordPart(base));

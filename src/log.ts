@@ -3,9 +3,9 @@
 import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { HIDDEN } from './config/units.js';
-import type { RecentLog } from './core/recent-log.js';
+import type { RecentLog } from './core/stats/recent-log.js';
 import { printable } from './core/text.js';
-import { journalPrefix, toJournal } from './journal.js';
+import { journalPrefix, toJournal } from './systemd/journal.js';
 
 export type { Logger } from 'pino';
 

@@ -2,8 +2,8 @@
 // Pulsegate stores hashes, so files that it writes contain no passwords.
 import { Readable } from 'node:stream';
 import { networksOfRange } from '../core/accounts/access/address-list.js';
-import { shownIn } from '../core/time-zone.js';
-import { formatWireDate, toWireDate } from '../core/wire-date.js';
+import { shownIn } from '../core/time/time-zone.js';
+import { formatWireDate, toWireDate } from '../core/time/wire-date.js';
 import type { ReadOptions } from './csv.js';
 import { decodeText, EncodingError, textOf } from './file-text.js';
 import { because, type FileView, lostSettings } from './reasons.js';

@@ -7,7 +7,7 @@ import { NO_CONTACTS } from '../core/accounts/fields/contacts.js';
 import type { Cell } from '../core/accounts/fields/kinds.js';
 import { type CountedTraffic, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import { fillText } from '../core/text.js';
-import { formatWireDate } from '../core/wire-date.js';
+import { formatWireDate } from '../core/time/wire-date.js';
 
 export const REASON_TEXTS = {
   'no-username': 'the user name is missing',

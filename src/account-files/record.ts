@@ -9,8 +9,8 @@ import { isEmpty, type Kind, wholeNumber } from '../core/accounts/fields/kinds.j
 import { isPlanName } from '../core/accounts/plans/plans.js';
 import { type AccountLimits, type CountedTraffic, LIMIT_KINDS } from '../core/accounts/usage/limits.js';
 import { guidOf } from '../core/ids.js';
-import { zonedTime } from '../core/time-zone.js';
-import { isWireDate, parseWireDate } from '../core/wire-date.js';
+import { zonedTime } from '../core/time/time-zone.js';
+import { isWireDate, parseWireDate } from '../core/time/wire-date.js';
 import { fieldNamed } from './headings.js';
 import { because, REASON_TEXTS, type Reason, type ReasonCode } from './reasons.js';
 

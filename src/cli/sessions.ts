@@ -1,6 +1,6 @@
 // `pulsegate session`: lists and ends live sessions.
 import { findAccount } from './account/find.js';
-import { type Answer, type Api, daemonApi, readPages } from './shared/api.js';
+import { type Answer, daemonApi } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
@@ -26,7 +26,7 @@ export const addSessionCommands: AddCommands = (program) => {
     })
     .answers(async ({ io, load, print }, { search, game, limit }) => {
       const api = daemonApi((await load()).config);
-      const { items, matched, total } = await listSessions(api, { search, game }, limit);
+      const { items, matched, total } = await api.list('GET /sessions', { search, game }, limit);
       const show = () => {
         printTable(io, items, {
           ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS),
@@ -60,7 +60,7 @@ export const addSessionCommands: AddCommands = (program) => {
         throw new CommandError('Give either session ids or --account.', 2);
       const accountId = account === undefined ? undefined : (await findAccount(run, account)).id;
       const api = daemonApi((await run.load()).config);
-      const all = await listSessions(api, { accountId });
+      const all = await api.list('GET /sessions', { accountId });
       const chosen = accountId === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
@@ -74,9 +74,6 @@ export const addSessionCommands: AddCommands = (program) => {
       return [{ ended }, `Ended ${countOf(ended, 'session')}.`];
     });
 };
-
-const listSessions = ({ call }: Api, filter: object, limit = Infinity) =>
-  readPages((page) => call('GET /sessions', { query: { ...filter, ...page } }), limit);
 
 function findSession(all: readonly Session[], id: string): Session {
   const matching = id === '' ? [] : all.filter((session) => session.id.startsWith(id.toLowerCase()));

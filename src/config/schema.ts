@@ -9,7 +9,7 @@ import {
   parseEgressEntry,
 } from '../core/egress/egress-entry.js';
 import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
-import { isTimeZone } from '../core/time-zone.js';
+import { isTimeZone } from '../core/time/time-zone.js';
 import { compilePattern } from '../games-pattern.js';
 import { adminSchema } from './admin-schema.js';
 import {

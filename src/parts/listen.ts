@@ -4,7 +4,7 @@ import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type ListenOptions as NetListenOptions, type Server } from 'node:net';
 import { codeOf, StartError } from '../core/errors.js';
 import { type Endpoint, formatHostPort } from '../core/ip.js';
-import type { GivenSocket } from '../systemd-sockets.js';
+import type { GivenSocket } from '../systemd/sockets.js';
 import type { ListeningSockets, SocketRecord } from './listening-sockets.js';
 
 export interface Listening {

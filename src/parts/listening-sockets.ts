@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import type { Endpoint } from '../core/ip.js';
 import type { Libc } from '../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
-import type { GivenSocket } from '../systemd-sockets.js';
+import type { GivenSocket } from '../systemd/sockets.js';
 
 /** A socket as it was asked for. A port of 0 was chosen by the system. */
 export interface SocketRecord extends Endpoint {

@@ -20,15 +20,12 @@ import type { AuthorizedAccount } from './connection/authorized-clients.js';
 import type { CapturedSession, HandedConnection } from './handover/state.js';
 import type { AccountRecord, ProxySettings } from './plane-settings.js';
 
-/** Parameters of a new worker. */
+/** Parameters of a new worker. What applies to every worker follows as messages, before its listeners. */
 export interface WorkerStart {
   readonly index: number;
   readonly workers: number;
   readonly engine: 'native' | 'node';
   readonly settings: ProxySettings;
-  readonly games: readonly GameRule[];
-  readonly exits: readonly Exit[];
-  readonly geo: GeoFiles;
   /** See shared.ts. */
   readonly shared: SharedMemory;
 }

@@ -7,6 +7,7 @@ import { COPIED_TABLES, type CopiedTable, type CopySide } from './copied-tables.
 import { openPgCopy } from './pg/copy.js';
 import type { PgOptions } from './pg/database.js';
 import { explainPgError } from './pg/errors.js';
+import { countOf } from './sql.js';
 import { openSqliteCopy } from './sqlite/copy.js';
 import type { SqliteOptions } from './sqlite/database.js';
 import { toStartError } from './sqlite/errors.js';
@@ -109,7 +110,7 @@ async function copyTable(table: CopiedTable, copying: Copying): Promise<Tally> {
     onProgress(table.name, counter.tally().rows);
   }
   const tally = counter.tally();
-  const rows = await countRows(from, table.name);
+  const rows = await countOf(from(table.name));
   if (tally.rows !== rows) throw differs(table.name, source.where, `${rows} rows, ${tally.rows} were read`);
   return tally;
 }
@@ -130,10 +131,6 @@ function differs(table: string, where: string, what: string): StartError {
     'copy-differs',
     `The copy differs from its source: ${table} of ${where} has ${what}. The copy was rolled back; the source is unchanged.`,
   );
-}
-
-async function countRows(db: Knex, name: string): Promise<number> {
-  return Number((await db(name).count({ n: '*' }).first())?.['n']);
 }
 
 /** Returns the column names with their types. */

@@ -4,6 +4,8 @@ import type { Knex } from 'knex';
 import knex from 'knex';
 import type { PermitStore } from '../core/accounts/access/held-permits.js';
 import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/usage/activity-feed.js';
+import type { Calendar } from '../core/accounts/usage/calendar.js';
+import type { AuditRecord } from '../core/audit/audit.js';
 import type { PenaltyStore } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import { QueryTooSlowError } from '../core/errors.js';
@@ -11,7 +13,6 @@ import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
 import type { LiveSessionStore } from '../core/sessions/session.js';
 import type { StorageFault } from '../core/storage.js';
 import type { ChangeFeed, RecordChange } from './follow-changes.js';
-import type { LoginSearch } from './tables/logins.js';
 
 /** The connections for read-only queries, and the time limit of each query. */
 export interface ReaderOptions {
@@ -48,23 +49,10 @@ export interface Database {
   readonly scans: Knex;
   /** Reads what other processes have changed. On PostgreSQL one connection, so that it never waits for work of this process. */
   readonly following: Knex;
-  heartbeats(recordActivity: RecordActivity, isNewBatch: IsNewBatch): HeartbeatStore;
-  /** @param process GUID of this process */
-  batches(process: string): IsNewBatch;
   /** SQL expression: the time of the statement by the clock of the database, in ms since the epoch. */
   readonly nowMs: string;
   /** Whether several daemons can use the database. */
   readonly isShared: boolean;
-  /** null: no other daemon can use the database. */
-  liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
-  /** null: no other daemon can use the database. */
-  permits(process: string, recordChange: RecordChange): PermitStore | null;
-  /** null: no other daemon can use the database. */
-  penalties(recordChange: RecordChange): PenaltyStore | null;
-  /** The activity of accounts on other daemons; null: no other daemon can use the database. */
-  activity(origin: string): Promise<ActivityFeed> | null;
-  /** Publishes the activity of accounts on this daemon. */
-  activityRecorder(origin: string): RecordActivity;
   /** SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic. */
   readonly snapshot: { readonly sql: string; parse(text: string): DatabaseSnapshot } | null;
   /** Makes other transactions that store runs wait until `trx` ends, so that the order of ids is the order of storing. */
@@ -75,13 +63,56 @@ export interface Database {
   lockTokens(trx: Knex): Promise<unknown>;
   /** The full-text index of the login log; null: searches read every row. */
   readonly loginSearch: LoginSearch | null;
-  /** @param origin GUID of this process's store: its own changes are not read back */
-  changes(origin: string, now: Clock): Promise<{ readonly record: RecordChange; readonly feed: ChangeFeed }>;
+  /** @param process GUID of this process: its own changes and activity are not read back */
+  ofProcess(process: string, now: Clock): Promise<OfProcess>;
+  /** Size of the database on disk, in bytes; null when it is unknown. */
   size(): Promise<number | null>;
+  /** Writes a complete copy of the database, even while it is in use, to a new file `path`. Rejects when the file exists. */
   backup(path: string): Promise<void>;
   /** For the daemon: checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;
   close(): Promise<void>;
+}
+
+/** What one process writes for the others, and reads of them. null: no other daemon can use the database. */
+export interface OfProcess {
+  readonly recordChange: RecordChange;
+  readonly changes: ChangeFeed;
+  /** Publishes the activity of accounts on this daemon. */
+  readonly recordActivity: RecordActivity;
+  /** The activity of accounts on other daemons. */
+  readonly activity: ActivityFeed | null;
+  readonly isNewBatch: IsNewBatch;
+  readonly heartbeats: HeartbeatStore;
+  readonly liveSessions: LiveSessionStore | null;
+  readonly permits: PermitStore | null;
+  readonly penalties: PenaltyStore | null;
+}
+
+/** What the tables are made of. */
+export interface StoreContext
+  extends Database,
+    Pick<OfProcess, 'recordChange' | 'recordActivity' | 'isNewBatch'> {
+  readonly recordAudit: RecordAudit;
+  readonly now: Clock;
+  /** The days of `traffic` and of the budgets of sellers. UTC until its owner sets the zones. */
+  readonly calendar: Calendar;
+}
+
+/** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
+export type RecordAudit = (
+  trx: Knex,
+  records: readonly (AuditRecord | null | undefined)[],
+) => Promise<readonly string[]>;
+
+/** A full-text index of the login log. */
+export interface LoginSearch {
+  /** Whether the index can find `text`. */
+  covers(text: string): boolean;
+  /** The rows of the index that contain `text` in user name or address, ignoring case. */
+  rows(db: Knex, text: string): Knex.QueryBuilder;
+  /** The column of the index that contains the `id` of a login. */
+  readonly id: string;
 }
 
 /** One row of account_activity. */
@@ -96,9 +127,6 @@ export interface ActivityRow {
 
 export type RecordActivity = (trx: Knex, rows: readonly ActivityRow[]) => Promise<void>;
 
-/** For databases with only one daemon. */
-export const recordNoActivity: RecordActivity = async () => {};
-
 /**
  * Records a batch of this process as written. Call it first in the transaction that writes the batch.
  * @param number of the batch, which increases for each kind
@@ -109,9 +137,6 @@ export type IsNewBatch = (
   kind: 'heartbeats' | 'traffic' | 'sessions',
   number: number,
 ) => Promise<boolean>;
-
-/** For databases in this process, whose answers cannot get lost. */
-export const isAlwaysNew: IsNewBatch = async () => true;
 
 /** Acquires a connection of the pool. Rejects with QueryTooSlowError when none becomes free in time. */
 export async function acquireReader(acquire: () => Promise<unknown>): Promise<unknown> {

@@ -2,7 +2,7 @@
 
 import type { Knex } from 'knex';
 import { HOUR_MS } from '../core/clock.js';
-import { createReloads, type Reloads } from '../core/reloads.js';
+import { createReloads, type Reloads } from '../core/nodes/reloads.js';
 import { createPoller, type Poller, type Timers } from '../core/timers.js';
 import { createTurns } from '../core/turns.js';
 import { slices } from './sql.js';
@@ -14,11 +14,31 @@ export const MAX_CHANGES_PER_READ = 500;
 /** Rows in one statement; four bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-/** Records changes. Call it with the transaction of the changes, so that readers see both or neither. */
-export type RecordChange = (trx: Knex.Transaction, ...changes: readonly RecordedChange[]) => Promise<void>;
+/** Topics of changes that processes record, with what their key is. */
+const TOPICS = [
+  /** The id of an account. */
+  'account',
+  'setting',
+  /** The id of a session, maybe of this node, that an operator ends. */
+  'end-session',
+  /** The id of an account, all sessions of which an operator ends. */
+  'end-sessions-of-account',
+  /** The id of a session, maybe of this node, whose permit is beyond the limits of its account. */
+  'revoke-permit',
+  /** The key of the penalty of a source that is refused because of failed attempts at another node. */
+  'penalty',
+] as const;
 
-/** `everything` is never recorded, only read. */
-type RecordedChange = Exclude<Change, { readonly topic: 'everything' }>;
+type Topic = (typeof TOPICS)[number];
+
+/** A change that another process (the command line, another daemon) made in the database. */
+export type Change =
+  | { readonly topic: Topic; readonly key: string }
+  /** This process missed changes that are no longer kept, or the database was replaced: everything may have changed. */
+  | { readonly topic: 'everything' };
+
+/** Records changes. Call it with the transaction of the changes, so that readers see both or neither. */
+export type RecordChange = (trx: Knex.Transaction, topic: Topic, ...keys: readonly string[]) => Promise<void>;
 
 export interface ChangeRow {
   seq: number | string;
@@ -32,29 +52,17 @@ export interface ChangeRow {
  * @param now the time of a change: by the clock of this process, or of the database
  */
 export function createChangeRecorder(origin: string, now: () => number | Knex.Raw): RecordChange {
-  return async (trx, ...changes) => {
+  return async (trx, topic, ...keys) => {
     const at = now();
-    const rows = changes.map((change) => {
-      const key = change.topic === 'setting' ? change.key : change.id;
-      return { topic: change.topic, key, origin, at };
-    });
+    const rows = keys.map((key) => ({ topic, key, origin, at }));
     for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('changes').insert(slice);
   };
 }
 
 /** Converts a row; empty for a topic of a newer version. */
-export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
-  const { topic, key } = row;
-  if (topic === 'setting') return [{ topic, key }];
-  if (
-    topic === 'account' ||
-    topic === 'end-session' ||
-    topic === 'end-sessions-of-account' ||
-    topic === 'revoke-permit' ||
-    topic === 'penalty'
-  )
-    return [{ topic, id: key }];
-  return [];
+export function toChange({ topic: name, key }: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
+  const topic = TOPICS.find((each) => each === name);
+  return topic ? [{ topic, key }] : [];
 }
 
 /** Runs one call of `read` at a time: two concurrent calls would return the same changes. */
@@ -62,19 +70,6 @@ export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
   const inTurn = createTurns();
   return () => inTurn('read', read);
 }
-
-/** A change that another process (the command line, another daemon) made in the database. */
-export type Change =
-  | { readonly topic: 'account'; readonly id: string }
-  | { readonly topic: 'setting'; readonly key: string }
-  /** An operator ends a session, or all of an account, that may be at this node. */
-  | { readonly topic: 'end-session' | 'end-sessions-of-account'; readonly id: string }
-  /** The permit of a session, maybe of this node, is beyond the limits of its account. */
-  | { readonly topic: 'revoke-permit'; readonly id: string }
-  /** A source is refused because of failed attempts at another node. `id`: the key of the penalty. */
-  | { readonly topic: 'penalty'; readonly id: string }
-  /** This process missed changes that are no longer kept, or the database was replaced: everything may have changed. */
-  | { readonly topic: 'everything' };
 
 export interface ChangeFeed {
   /**
@@ -131,31 +126,23 @@ export function followChanges(options: {
     accounts.add(await options.everyAccount());
   }
 
-  function enqueue(change: Change): void {
-    switch (change.topic) {
-      case 'account':
-        return accounts.add([change.id]);
-      case 'setting':
-        return settings.add([change.key]);
-      case 'end-session':
-        return options.endSession(change.id);
-      case 'end-sessions-of-account':
-        return options.endAccountSessions(change.id);
-      case 'penalty':
-        return penalties.add([change.id]);
-      case 'revoke-permit':
-        return options.revokePermit(change.id);
-      case 'everything':
-        everything.add([change.topic]);
-    }
-  }
+  const enqueue: Readonly<Record<Topic, (key: string) => void>> = {
+    account: (id) => accounts.add([id]),
+    setting: (key) => settings.add([key]),
+    'end-session': options.endSession,
+    'end-sessions-of-account': options.endAccountSessions,
+    'revoke-permit': options.revokePermit,
+    penalty: (key) => penalties.add([key]),
+  };
 
   async function applyAll(): Promise<void> {
     for (const each of reloads) each.run();
     while (!isStopping) {
       const changes = await feed.next();
       if (changes.length === 0) return;
-      for (const change of changes) enqueue(change);
+      for (const change of changes)
+        if (change.topic === 'everything') everything.add([change.topic]);
+        else enqueue[change.topic](change.key);
     }
   }
 

@@ -1,6 +1,7 @@
 // Migrates a database to the schema of this version, and refuses a newer schema.
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
+import type { Opener } from './database.js';
 import { type Migration, migrations } from './migrations/index.js';
 
 const TABLE = 'schema_migrations';
@@ -51,18 +52,29 @@ export async function migrate(target: Target): Promise<void> {
 }
 
 /**
- * For a process that may not migrate: creates the schema of a new database, and refuses a database of an older version.
+ * Migrates for the daemon. A command may not migrate: it creates the schema of a new database, and refuses one of an older version.
+ * @param copy copies the database before its migration
  * @throws StartError `database-older`, `database-newer`
  */
-export async function migrateOnlyNew(target: Target): Promise<void> {
+export async function migrateOnOpen(
+  target: Target,
+  opener: Opener,
+  copy: { readonly file: string; write(): Promise<void> } | null,
+): Promise<void> {
   const missing = await missingMigrations(target);
   if (missing.length === 0) return;
   if (isNew(missing)) return migrate(target);
-  throw new StartError(
-    'database-older',
-    `The database ${target.where} was written by an older version of Pulsegate (it lacks ${missing.join(', ')}). ` +
-      'Only the daemon migrates it: restart the daemon with this version (systemctl restart pulsegate), then run the command again.',
-  );
+  if (opener.is === 'command')
+    throw new StartError(
+      'database-older',
+      `The database ${target.where} was written by an older version of Pulsegate (it lacks ${missing.join(', ')}). ` +
+        'Only the daemon migrates it: restart the daemon with this version (systemctl restart pulsegate), then run the command again.',
+    );
+  const startedAt = performance.now();
+  opener.onMigration({ kind: 'started', missing, copy: copy?.file ?? null });
+  await copy?.write();
+  await migrate(target);
+  opener.onMigration({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
 }
 
 /** Whether the database has no schema yet. */

@@ -1,5 +1,6 @@
 // The parts of a backup that are restored only on request: API tokens and unfinished runs. Console sessions are never restored.
 import type { Knex } from 'knex';
+import { countOf } from './sql.js';
 
 /** The numbers of these parts in a backup. */
 export type RestoredContents = Awaited<ReturnType<typeof countRestored>>;
@@ -60,6 +61,5 @@ async function count(
 ): Promise<number> {
   // A backup of an older version may not have the table.
   if (!(await db.schema.hasTable(table))) return 0;
-  const row = await db(table).where(filter).count({ n: '*' }).first();
-  return Number(row?.['n'] ?? 0);
+  return countOf(db(table).where(filter));
 }

@@ -43,6 +43,29 @@ export function fromRow<T>(row: object): T {
   return object as T;
 }
 
+/** The objects with the columns of the rows that a query finds. */
+export async function find<T>(query: Knex.QueryBuilder): Promise<T[]> {
+  const rows: object[] = await query;
+  return rows.map((row) => fromRow<T>(row));
+}
+
+/** The number of rows that a query finds. */
+export async function countOf(query: Knex.QueryBuilder): Promise<number> {
+  const [row]: { count: number }[] = await query.count({ count: '*' });
+  return Number(row?.count ?? 0);
+}
+
+/** Deletes the rows that a query finds, as `id`s of the table. Returns their number. */
+export async function deleteFound(db: Knex, table: string, query: Knex.QueryBuilder): Promise<number> {
+  return db(table).whereIn('id', query.select('id')).delete();
+}
+
+/** For `merge` after `onConflict`: adds the new row's numbers in these columns to those of the old one. */
+export function added(db: Knex, table: string, columns: readonly string[]): Record<string, Knex.Raw> {
+  const sum = (column: string) => db.raw('?? + ??', [`${table}.${column}`, `excluded.${column}`]);
+  return Object.fromEntries(columns.map((column) => [column, sum(column)]));
+}
+
 /**
  * Sets the columns of `types` in each row of `table` whose `key` is in `rows`, to the values of that entry. PostgreSQL needs
  * the types: it cannot infer them from a null or a number. Pass a few hundred rows at most.
@@ -89,6 +112,23 @@ export function isDue(column: string, now: number): (where: Knex.QueryBuilder) =
 export function containing(db: Knex, column: string | Knex.Raw, text: string): Knex.Raw {
   const literal = text.replace(/[!%_]/g, '!$&');
   return db.raw("lower(??) like lower(?) escape '!'", [column, `%${literal}%`]);
+}
+
+/** Keeps the rows of which one of the columns contains `text`. */
+export function containingIn(
+  db: Knex,
+  query: Knex.QueryBuilder,
+  columns: readonly (string | Knex.Raw)[],
+  text: string,
+): Knex.QueryBuilder {
+  return query.where((any) => {
+    for (const column of columns) any.orWhere(containing(db, column, text));
+  });
+}
+
+/** Keeps the rows whose columns have these values; undefined: any value. */
+export function having(query: Knex.QueryBuilder, values: object): Knex.QueryBuilder {
+  return query.where(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)));
 }
 
 /**

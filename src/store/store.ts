@@ -1,32 +1,9 @@
 // Opens the database and creates one repository per table.
 import { randomUUID } from 'node:crypto';
-import type { PermitStore } from '../core/accounts/access/held-permits.js';
-import type { LoginStore } from '../core/accounts/access/login-log.js';
-import type { AccountStore } from '../core/accounts/account-store.js';
-import type { PlayerLinkStore } from '../core/accounts/player/player-links.js';
-import type { ActivityFeed } from '../core/accounts/usage/activity-feed.js';
 import { Calendar } from '../core/accounts/usage/calendar.js';
-import type { TrafficStore } from '../core/accounts/usage/traffic-store.js';
-import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
-import type { AuditStore } from '../core/audit/audit.js';
-import type { ApiTokenStore } from '../core/auth/api-tokens.js';
-import type { ConsoleSessionStore } from '../core/auth/console-sessions.js';
-import type { OperatorStore } from '../core/auth/operator.js';
-import type { PenaltyStore } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import { codeOf } from '../core/errors.js';
-import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
-import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
-import type { NodeStore } from '../core/nodes/nodes.js';
-import type { ConfirmationStore } from '../core/notices/confirmations.js';
-import type { NoticeStore } from '../core/notices/notice.js';
-import type { LiveSessionStore } from '../core/sessions/session.js';
-import type { CounterStore, SettingStore } from '../core/settings/setting.js';
-import type { SampleStore } from '../core/stats/history.js';
-import type { StorageFault } from '../core/storage.js';
-import type { SessionRecordStore } from '../core/trace/session-record.js';
-import type { DaemonEvents, Database, Opener } from './database.js';
-import type { ChangeFeed } from './follow-changes.js';
+import type { DaemonEvents, Database, Opener, StoreContext } from './database.js';
 import type { PgOptions } from './pg/database.js';
 import { openSqlite, type SqliteOptions } from './sqlite/database.js';
 import { toStartError } from './sqlite/errors.js';
@@ -59,52 +36,9 @@ export type StoreOptions = (SqliteOptions | PgOptions) & {
 export type DaemonStoreOptions = StoreOptions & DaemonEvents;
 
 /** The repositories of an open, migrated database. */
-export interface Store {
-  readonly accounts: AccountStore;
-  readonly heartbeats: HeartbeatStore;
-  readonly settings: SettingStore & CounterStore;
-  readonly traffic: TrafficStore;
-  readonly audit: AuditStore;
-  readonly consoleSessions: ConsoleSessionStore;
-  readonly apiTokens: ApiTokenStore;
-  readonly operators: OperatorStore;
-  readonly logins: LoginStore;
-  readonly sessionRecords: SessionRecordStore;
-  readonly playerLinks: PlayerLinkStore;
-  /** GUID of this process, which identifies it in the database. */
-  readonly process: string;
-  /** The days of `traffic` and of the budgets of sellers. UTC until its owner sets the zones. */
-  readonly calendar: Calendar;
-  readonly nodes: NodeStore;
-  /** The activity of accounts on other daemons; null: no other daemon can use the database. */
-  readonly activity: ActivityFeed | null;
-  /** null: no other daemon can use the database. */
-  readonly liveSessions: LiveSessionStore | null;
-  /** null: no other daemon can use the database. */
-  readonly permits: PermitStore | null;
-  /** null: no other daemon can use the database. */
-  readonly penalties: PenaltyStore | null;
-  readonly notices: NoticeStore;
-  readonly contactCodes: ConfirmationStore;
-  readonly samples: SampleStore;
-  readonly heartbeatSums: HeartbeatSumStore;
-  readonly runs: RunStore;
-  readonly deliveries: DeliveryStore;
-  readonly agentSessions: AgentSessionStore;
-  readonly changes: ChangeFeed;
-  /** Size of the database on disk, in bytes; null when it is unknown. */
-  size(): Promise<number | null>;
-  /** Resolves when the database answers; rejects with its error. */
-  ping(): Promise<void>;
-  /** Writes a complete copy of the database, even while it is in use, to a new file `path`. Rejects when the file exists. */
-  backup(path: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type Store = Awaited<ReturnType<typeof createStore>>;
 
-export interface DaemonStore extends Store {
-  /** Checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
-  check(): Promise<StorageFault | null>;
-}
+export interface DaemonStore extends Store, Pick<Database, 'check'> {}
 
 /** Converts an error of the database during the start into a StartError with instructions; returns other errors unchanged. */
 export async function explainStartError(error: unknown, options: StoreOptions): Promise<unknown> {
@@ -139,49 +73,54 @@ async function openDatabase(options: StoreOptions, opener: Opener): Promise<Data
   return openPg(options, opener);
 }
 
-async function createStore(database: Database, now: Clock): Promise<Store> {
-  const { db, reads, scans } = database;
+async function createStore(database: Database, now: Clock) {
+  /** GUID of this process, which identifies it in the database. */
   const process = randomUUID();
   const calendar = new Calendar();
-  const recordAudit = createAuditRecorder(now);
-  const recordActivity = database.activityRecorder(process);
-  const isNewBatch = database.batches(process);
-  const { record: recordChange, feed } = await database
-    .changes(process, now)
+  const { heartbeats, liveSessions, permits, penalties, activity, changes, ...recording } = await database
+    .ofProcess(process, now)
     .catch(async (error: unknown) => {
       await database.close();
       throw error;
     });
+  const context: StoreContext = {
+    ...database,
+    ...recording,
+    recordAudit: createAuditRecorder(now),
+    now,
+    calendar,
+  };
   return {
-    accounts: createAccountStore(database, recordChange, recordAudit, recordActivity, now, calendar),
-    heartbeats: database.heartbeats(recordActivity, isNewBatch),
-    activity: await database.activity(process),
-    settings: createSettingStore(database, recordChange, recordAudit),
-    audit: createAuditStore(db, reads, scans, recordAudit),
-    consoleSessions: createConsoleSessionStore(database, recordChange),
-    apiTokens: createApiTokenStore(database, recordChange, recordAudit),
-    operators: createOperatorStore(database, recordChange, recordAudit),
-    logins: createLoginStore(db, reads, scans, database.loginSearch),
-    sessionRecords: createSessionRecordStore(database, isNewBatch),
-    playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
     calendar,
-    liveSessions: database.liveSessions(process, recordChange),
-    permits: database.permits(process, recordChange),
-    penalties: database.penalties(recordChange),
-    nodes: createNodeStore(database, recordChange, recordAudit),
-    notices: createNoticeStore(db),
-    contactCodes: createConfirmationStore(db),
-    samples: createSampleStore(db),
-    heartbeatSums: createHeartbeatSumStore(db, reads),
-    traffic: createTrafficStore(db, recordActivity, isNewBatch, database.snapshot),
-    runs: createRunStore(db, database, now),
-    deliveries: createDeliveryStore(db),
-    agentSessions: createAgentSessionStore(db, reads, scans),
-    changes: feed,
+    changes,
+    heartbeats,
+    activity,
+    liveSessions,
+    permits,
+    penalties,
+    accounts: createAccountStore(context),
+    settings: createSettingStore(context),
+    audit: createAuditStore(context),
+    consoleSessions: createConsoleSessionStore(context),
+    apiTokens: createApiTokenStore(context),
+    operators: createOperatorStore(context),
+    logins: createLoginStore(context),
+    sessionRecords: createSessionRecordStore(context),
+    playerLinks: createPlayerLinkStore(context),
+    nodes: createNodeStore(context),
+    notices: createNoticeStore(context),
+    contactCodes: createConfirmationStore(context),
+    samples: createSampleStore(context),
+    heartbeatSums: createHeartbeatSumStore(context),
+    traffic: createTrafficStore(context),
+    runs: createRunStore(context),
+    deliveries: createDeliveryStore(context),
+    agentSessions: createAgentSessionStore(context),
     size: database.size,
+    /** Resolves when the database answers; rejects with its error. */
     async ping() {
-      await db.raw('select 1');
+      await database.db.raw('select 1');
     },
     backup: database.backup,
     close: database.close,

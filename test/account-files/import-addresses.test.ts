@@ -23,7 +23,8 @@ async function importLines(
   const results: string[] = [];
   const imported = importAccounts(records(), {
     accounts: admin.accounts,
-    mayChange: () => true,
+    mayChooseEgress: true,
+    mayChooseExit: true,
     mayChooseIds: true,
     existing: 'replace',
     now: Date.now,

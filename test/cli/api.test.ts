@@ -1,8 +1,10 @@
 // Every command that speaks /api/v1 answers the same with a running daemon and without one, and prints the JSON of its operation.
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { z } from 'zod';
-import { unknownFields } from '../../src/http/api/serve.js';
+import { unknownFields } from '../../src/http/api/unknown-fields.js';
 import { routes } from '../../src/http/v1/routes.js';
 import { type Result, runCommand } from '../helpers/command.js';
 import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
@@ -173,6 +175,22 @@ describe('commands with a running daemon and without one', () => {
     }
     assertPrinted(await run(running, 'session list --json'), ['listSessions', 'items']);
   });
+
+  it('a command that needs the daemon names the file with its token, when that is wrong or missing', async () => {
+    const file = join(running.dataDir, 'control-token');
+    const refused = `The daemon of ${running.dataDir} has refused the command: the token in ${file} `;
+    for (const args of ['restart', 'session list']) {
+      await writeFile(file, 'another');
+      const wrong = await run(running, args);
+      assert.deepEqual([wrong.code, wrong.stderr.startsWith(`${refused}is not that of `)], [1, true]);
+      await rm(file);
+      const missing = await run(running, args);
+      assert.deepEqual(
+        [missing.code, missing.stderr.startsWith(`${refused}cannot be read (ENOENT).`)],
+        [1, true],
+      );
+    }
+  });
 });
 
 /** Without what differs by nature: ids, times, secrets, ports. */
@@ -192,7 +210,7 @@ function comparable({ code, stdout, stderr }: Result) {
 function assertPrinted(result: Result, [operationId, field]: Printed): void {
   assert.equal(result.code, 0, result.stderr);
   const route = routes.find((each) => each.operationId === operationId);
-  const answer = route?.success[2];
+  const answer = Object.values(route?.responses ?? {}).find(({ schema }) => schema)?.schema;
   assert.ok(answer instanceof z.ZodObject, operationId);
   const schema = (field === undefined ? answer : answer.shape[field]) as z.ZodType;
   const { server: _, heartbeats: __, ...shown } = Object(result.json()) as Record<string, unknown>;

@@ -7,7 +7,7 @@ import { parseWhitelist } from '../../src/core/auth/whitelist.js';
 import { createEgressPolicy } from '../../src/core/egress/egress.js';
 import { checkDestinationName, parseEgressEntry } from '../../src/core/egress/egress-entry.js';
 import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
-import { formatWireDate, parseWireDate } from '../../src/core/wire-date.js';
+import { formatWireDate, parseWireDate } from '../../src/core/time/wire-date.js';
 import {
   headerKey,
   headerLengthOf,

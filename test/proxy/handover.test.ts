@@ -217,7 +217,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     next.sessions.count();
     const traffic = [...next.sessions.all()].filter(({ username }) => username === 'slow');
     const used = traffic.reduce((sum, { bytesUp, bytesDown }) => sum + bytesUp + bytesDown, 0);
-    next.plane.setQuotaLeft(limited.id, 1_000_000 - used);
+    next.plane.accounts.setQuotaLeft(limited.id, 1_000_000 - used);
     // At 400,000 bytes a second, with a full bucket of 40,000.
     const startedAt = performance.now();
     slow.send(randomBytes(200_000));
@@ -362,7 +362,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       assert.equal(descriptors.length, 2 + 2 + 3 + 1 - 2 * round);
       client.send('meanwhile');
       game.send('127.0.0.1', udp.port, 'two');
-      if (round === 0) world.plane.put({ ...bert, isEnabled: false });
+      if (round === 0) world.plane.accounts.put({ ...bert, isEnabled: false });
       const late = await RawClient.connect(world.port);
       late.send(greeting(2));
       assert.deepEqual(world.closed, []);
@@ -406,7 +406,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     await eventually(() => assert.equal(next.plane.connections, 3));
     await next.plane.settle();
     assert.deepEqual([next.opened, next.closed, next.logins], [[], [], {}], 'nobody hears of it yet');
-    next.plane.setAccounts([anna, { ...cleo, passwordVersion: 1 }, accountRecord('dora')]);
+    next.plane.accounts.replace([anna, { ...cleo, passwordVersion: 1 }, accountRecord('dora')]);
     next.plane.report();
     await clients[2]?.closed();
     await connectThrough(player(next, 'dora'), '127.0.0.1', target.port);
@@ -537,7 +537,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     assert.equal((await readReply(oneMore)).code, 2, 'the source has all that it may have');
     await oneMore.closed();
     const endedAt = performance.now();
-    next.plane.endAll('shutdown');
+    next.plane.tell({ kind: 'end-all', reason: 'shutdown' });
     await eventually(() => assert.deepEqual([next.plane.connections, next.closed.length], [0, count]));
     // The pause is part of it.
     const longestMs = Math.max(...next.closed.map(({ summary }) => summary.durationMs));

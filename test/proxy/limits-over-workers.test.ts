@@ -45,7 +45,7 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
       const world = await startPlane(t, [], { workers, accounts: [account] });
       const target = await startTarget(t, echo);
       const client = await connectThrough(playerOf(world, account.username), '127.0.0.1', target.port);
-      world.plane.put({ ...account, username: newName });
+      world.plane.accounts.put({ ...account, username: newName });
       await client.closed();
       assert.equal(await isRefused(world, account.username), true);
       // Workers report independently, so the first session is settled before the second begins.
@@ -69,13 +69,13 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
       const world = await startPlane(t, [], { workers, accounts: [one, two] });
       const target = await startTarget(t, echo);
       // Both accounts have the name until the second change.
-      world.plane.put({ ...one, username: two.username });
-      world.plane.put({ ...two, username: one.username });
+      world.plane.accounts.put({ ...one, username: two.username });
+      world.plane.accounts.put({ ...two, username: one.username });
       for (const username of [one.username, two.username]) {
         await connectThrough(playerOf(world, username), '127.0.0.1', target.port);
         await world.plane.settle();
       }
-      world.plane.put({ ...one, username: nameOf(2) });
+      world.plane.accounts.put({ ...one, username: nameOf(2) });
       assert.equal(await isRefused(world, two.username), true);
       await connectThrough(playerOf(world, one.username), '127.0.0.1', target.port);
       await world.plane.settle();
@@ -96,9 +96,9 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
       const world = await startPlane(t, [], { accounts: [account] });
       const target = await startTarget(t, echo);
       const client = await loggedInClient(playerOf(world, account.username));
-      world.plane.put({ ...account, ...fields });
+      world.plane.accounts.put({ ...account, ...fields });
       await Promise.resolve();
-      if ('isEnabled' in fields) world.plane.put(account);
+      if ('isEnabled' in fields) world.plane.accounts.put(account);
       // The worker has read the change once it answers a later login.
       await isRefused(world, account.username);
       client.send(request('127.0.0.1', target.port));
@@ -125,7 +125,7 @@ describe('the limit of connections', { skip: process.platform !== 'linux' }, () 
     other.send(greeting(2));
     await other.closed();
     // Game rules make the worker accept the held connection.
-    world.plane.setGames([]);
+    world.plane.tell({ kind: 'games', games: [] });
     assert.deepEqual([...(await player.read(2))], [1, 0]);
     player.send(request('127.0.0.1', target.port));
     assert.equal((await readReply(player)).code, 0);

@@ -111,7 +111,7 @@ for (const engine of ['native', 'node'] as const) {
           cafe: { ...SETTINGS.egress, guard: { ...SETTINGS.guard.limits, maxConnections: 1 } },
         },
       });
-      world.plane.put({ ...accountRecord('guest'), limits: { ...NO_LIMITS, egressClass: 'cafe' } });
+      world.plane.accounts.put({ ...accountRecord('guest'), limits: { ...NO_LIMITS, egressClass: 'cafe' } });
       await connect('guest');
       assert.equal(await replyTo('guest', BIND), NOT_ALLOWED);
       const [client] = [await connect(greedy), await connect(greedy)];

@@ -186,13 +186,13 @@ export async function startPlane(
     ...PLAIN,
   };
   if (options.engine === 'node') {
-    const listening = await plane.listen(spec);
+    const listening = await plane.listeners.listen(spec);
     if ('code' in listening) throw new Error(listening.code);
     return { plane, port: listening.port, lines, sessions, opened, closed, logins, failures };
   }
   const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
   if ('code' in listener) throw new Error(listener.code);
   t.after(() => libc.close(listener.fd));
-  plane.acceptFrom({ ...spec, fd: listener.fd });
+  plane.listeners.acceptFrom({ ...spec, fd: listener.fd });
   return { plane, port: listener.local.port, lines, sessions, opened, closed, logins, failures };
 }

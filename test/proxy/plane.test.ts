@@ -156,7 +156,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const world = await startPlane(t, ['exit'], { engine: 'node', libc: null });
     const { port } = listener.local;
     const inherited = { id: world.plane.nextToken(), fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
-    assert.ok('port' in (await world.plane.listen(inherited)));
+    assert.ok('port' in (await world.plane.listeners.listen(inherited)));
     await breakWorker({ ...world, port }, 'exit');
     await eventually(() => assert.deepEqual(world.failures, [{ hasStuckThread: false }]));
   });
@@ -238,7 +238,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     for (let death = 1; death <= 3; death += 1) {
       for (const thread of threads.splice(0)) void thread.terminate();
       // A message wakes each loop.
-      world.plane.refuse(false);
+      world.plane.tell({ kind: 'refuse', isRefusing: false });
       // The main thread is busy until all have ended, so that it notices all deaths at once.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       await eventually(() => assert.equal(countOf(world, /^proxy worker restarted$/), 3 * death));

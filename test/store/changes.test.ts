@@ -18,13 +18,13 @@ onEachDatabase('a store reads the changes of another store once, oldest first', 
   await addAccount(daemon.accounts, two);
   await command.accounts.remove(one.id);
   assert.deepEqual(await daemon.changes.next(), [
-    { topic: 'account', id: one.id },
+    { topic: 'account', key: one.id },
     { topic: 'setting', key: 'whitelist' },
-    { topic: 'account', id: one.id },
-    { topic: 'account', id: one.id },
+    { topic: 'account', key: one.id },
+    { topic: 'account', key: one.id },
   ]);
   assert.deepEqual(await daemon.changes.next(), []);
-  assert.deepEqual(await command.changes.next(), [{ topic: 'account', id: two.id }]);
+  assert.deepEqual(await command.changes.next(), [{ topic: 'account', key: two.id }]);
 });
 
 onEachDatabase('a store does not read changes from before it was opened', async (open) => {

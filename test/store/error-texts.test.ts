@@ -217,7 +217,9 @@ async function assertNoValues(t: TestContext, store: Store, what: string): Promi
   for (const [name, repository] of Object.entries(store)) {
     // Repositories that SQLite does not have are null.
     if (typeof repository !== 'object' || repository === null) continue;
-    const methods = repository as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+    const methods = repository as unknown as Readonly<
+      Record<string, (...args: readonly unknown[]) => Promise<unknown>>
+    >;
     const calls = CALLS[name] ?? {};
     assert.deepEqual(
       Object.keys(calls).filter((method) => !(method in methods)),

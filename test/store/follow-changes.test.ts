@@ -61,7 +61,7 @@ function follow(t: TestContext, changes: Change[], size: number) {
   return { applied, settings, errors, failing, slow, ended, resume, poll, wake, stop: follower.stop };
 }
 
-const accountChange = (id: string): Change => ({ topic: 'account', id });
+const accountChange = (id: string): Change => ({ topic: 'account', key: id });
 
 test('many changes are applied in batches of at most 500 accounts, each account once', async (t) => {
   const ids = Array.from({ length: 1_203 }, (_, n) => `id-${n}`);
@@ -116,7 +116,7 @@ test('a slow account or setting delays no other, and is read again when it chang
   const { applied, settings, slow, ended, resume, poll } = follow(t, changes, 10);
   slow.add('slow');
   await poll();
-  changes.push(accountChange('a'), { topic: 'end-session', id: 's' });
+  changes.push(accountChange('a'), { topic: 'end-session', key: 's' });
   await poll();
   assert.deepEqual([applied, settings, ended], [[['a']], [], ['s']]);
   changes.push(accountChange('slow'), { topic: 'setting', key: 'slow' });

@@ -33,8 +33,7 @@ async function readAll(feed: ChangeFeed): Promise<string[]> {
   }
 }
 
-const keyOf = (change: Change): string =>
-  'id' in change ? change.id : change.topic === 'setting' ? change.key : change.topic;
+const keyOf = (change: Change): string => ('key' in change ? change.key : change.topic);
 
 const step = fc.oneof(
   {
@@ -170,7 +169,7 @@ test('changes older than an hour by the clock of the database are deleted', asyn
     { connection, origin: 'reader', now: () => now },
   );
   const record = createPgChangeRecorder(db, 'writer');
-  for (const key of ['old', 'new']) await db.transaction((trx) => record(trx, { topic: 'setting', key }));
+  for (const key of ['old', 'new']) await db.transaction((trx) => record(trx, 'setting', key));
   await db('changes').where({ key: 'old' }).decrement('at', 3_600_001);
   now += 60_000;
   assert.deepEqual(await readAll(feed), ['old', 'new']);
@@ -231,7 +230,7 @@ test('a change notifies listeners, also after a lost connection', async (t) => {
   t.after(listener.stop);
   await eventually(() => notified === 1);
   const record = createPgChangeRecorder(db, 'writer');
-  const write = () => db.transaction((trx) => record(trx, { topic: 'setting', key: 'a' }));
+  const write = () => db.transaction((trx) => record(trx, 'setting', 'a'));
   await write();
   await eventually(() => notified === 2);
   await db.raw(

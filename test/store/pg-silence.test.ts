@@ -65,6 +65,6 @@ test('an account whose COMMIT succeeded without a response is read back', async 
   assert.deepEqual(await eventually(() => store.changes.next()), [{ topic: 'everything' }]);
   // The server may execute the commit later, so the store reads back its own changes for a while.
   await addAccount(store.accounts, after);
-  assert.deepEqual((await store.changes.next()).at(-1), { topic: 'account', id: after.id });
+  assert.deepEqual((await store.changes.next()).at(-1), { topic: 'account', key: after.id });
   assert.ok(await eventually(async () => (await store.accounts.all()).find(({ id }) => id === lost.id)));
 });

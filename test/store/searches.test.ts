@@ -32,7 +32,7 @@ test('a write does not wait for earlier searches', async (t) => {
     { is: 'command' },
   );
   t.after(() => database.close());
-  const logins = createLoginStore(database.db, database.reads, database.scans, database.loginSearch);
+  const logins = createLoginStore(database);
   const held = [database.reads, database.scans].map(async ({ client }) => ({
     client,
     connection: (await client.acquireConnection()) as unknown,
@@ -90,7 +90,10 @@ test('a search that an index serves does not wait for one that reads every row',
   const [reads, scans] = [1, 2].map(() => connectReaders(sqliteClient, file, DEFAULT_READING));
   assert.ok(reads && scans);
   t.after(() => Promise.all([reads.destroy(), scans.destroy()]));
-  const logins = createLoginStore(connectBeside(t, file), reads, scans, sqliteLoginSearch);
+  const logins = createLoginStore({
+    ...{ db: connectBeside(t, file), reads, scans },
+    loginSearch: sqliteLoginSearch,
+  });
   const busy: unknown = await scans.client.acquireConnection();
   let hasEnded = false;
   const short = logins.count({ search: 'ay' }).finally(() => {

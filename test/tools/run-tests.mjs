@@ -69,7 +69,7 @@ const LONG_FILES = {
   'store/changed-meanwhile.test.ts': 8,
   'store/pg-batches.test.ts': 8,
   'limits/datagrams.test.ts': 7,
-  'systemd-sockets.test.ts': 7,
+  'systemd/sockets.test.ts': 7,
   'store/pg-penalties.test.ts': 7,
   'store/pg-activity.test.ts': 7,
   'proxy/io/native.test.ts': 7,

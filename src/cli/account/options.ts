@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { FILE_FORMATS, type FileFormat } from '../../account-files/formats.js';
 import { addressesOfText } from '../../core/accounts/access/address-list.js';
 import { type Contacts, isValidTag, TAG_RULE } from '../../core/accounts/fields/contacts.js';
-import { isTimeZone } from '../../core/time-zone.js';
+import { isTimeZone } from '../../core/time/time-zone.js';
 import { withoutUndefined } from '../../http/fields.js';
 import { worded } from '../shared/api.js';
 import type { ValuesOf } from '../shared/group.js';

@@ -2,7 +2,7 @@
 import { textOfAddresses } from '../../core/accounts/access/address-list.js';
 import { textOfTags } from '../../core/accounts/fields/contacts.js';
 import { formatHostPort } from '../../core/ip.js';
-import { type Answer, readPages } from '../shared/api.js';
+import type { Answer } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
 import { countOf, formatIso, formatOrigin, printFields, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
@@ -21,11 +21,8 @@ export function addList(account: Group): void {
         read: collectTag,
       },
     })
-    .answers(async ({ call, io, print }, { search, tag: tags }) => {
-      const query = { search, tag: tags?.join(',') };
-      const { items, total } = await readPages((page) =>
-        call('GET /accounts', { query: { ...query, ...page } }),
-      );
+    .answers(async ({ list, io, print }, { search, tag: tags }) => {
+      const { items, total } = await list('GET /accounts', { search, tag: tags?.join(',') });
       const show = () => {
         printTable(io, items, {
           'USER NAME': ({ username }) => username,

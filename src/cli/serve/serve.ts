@@ -1,10 +1,9 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
-
+import { changedKeys } from '../../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
-import { changedKeys } from '../../config/units.js';
 import { type Loaded, loadConfig } from '../../config.js';
 import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../core/auth/admin-credentials.js';
-import { createRecentLog } from '../../core/recent-log.js';
+import { createRecentLog } from '../../core/stats/recent-log.js';
 import type { Daemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';
@@ -13,8 +12,8 @@ import { readVersion } from '../../program.js';
 import { type Carried, pack } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import type { PlaneFailure } from '../../proxy/plane/plane.js';
-import { createServiceManager, type ServiceManager } from '../../systemd.js';
-import { type GivenSocket, givenSockets } from '../../systemd-sockets.js';
+import { type GivenSocket, givenSockets } from '../../systemd/sockets.js';
+import { createServiceManager, type ServiceManager } from '../../systemd/systemd.js';
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
 import { type Flags, overrides } from './flags.js';

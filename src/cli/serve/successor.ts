@@ -8,7 +8,7 @@ import type { RestartControl } from '../../http/plain-routes.js';
 import type { Logger } from '../../log.js';
 import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
-import { storedParcel } from '../../systemd-sockets.js';
+import { storedParcel } from '../../systemd/sockets.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 // Calls operations of /api/v1: of the running daemon, over the control socket in its data folder, else in this process on the
 // opened database. Types of input and answer are those of the routes.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../../config.js';
+import { codeOf } from '../../core/errors.js';
 import type { Problem } from '../../http/api/problem.js';
 import {
   CONTROL_TOKEN_HEADER,
@@ -18,7 +19,12 @@ import {
 } from '../../http/caller.js';
 import type { Call } from '../../http/in-process.js';
 import type { RestartState } from '../../http/plain-routes.js';
-import { controlSocketPath, controlToken, identityOf } from '../../parts/admin/admin-listeners.js';
+import {
+  controlSocketPath,
+  controlToken,
+  controlTokenPath,
+  identityOf,
+} from '../../parts/admin/admin-listeners.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import type { Core } from '../../parts/core.js';
 import { cliActor } from './actor.js';
@@ -53,13 +59,13 @@ type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.
   (Request extends { query: infer Query } ? { query?: Optional<z.input<Query>> } : unknown) &
   (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) &
   (Request extends { raw: unknown } ? { content: Readable } : unknown) & { ifMatch?: string };
-type AnswerOf<Success> = Success extends readonly [number, string, infer Body]
-  ? Body extends z.ZodType
-    ? z.output<Body>
-    : Readable
-  : undefined;
+type AnswerOf<Responses> = Responses[keyof Responses] extends { schema: infer Schema }
+  ? z.output<Schema>
+  : Responses[keyof Responses] extends { contentType: string }
+    ? Readable
+    : undefined;
 
-export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['success']>;
+export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['responses']>;
 
 export interface Api {
   /** @throws Refused for every status from 400, CommandError when no answer comes */
@@ -69,7 +75,16 @@ export interface Api {
       ? [input?: InputOf<Operations[Name]['request']>]
       : [input: InputOf<Operations[Name]['request']>]
   ): Promise<Answer<Name>>;
+  /** Reads a list, in pages, until it has `limit` items or all. Returns the last page with the items of all pages. */
+  list<Name extends 'GET /accounts' | 'GET /sessions'>(
+    name: Name,
+    query: InputOf<Operations[Name]['request']>['query'],
+    limit?: number,
+  ): Promise<Answer<Name>>;
 }
+
+/** Most items of one page of the daemon. */
+const PAGE_SIZE = 1_000;
 
 /** An operation that was refused. */
 export class Refused extends CommandError {
@@ -103,28 +118,6 @@ export async function worded<Answer>(
     const said = found === undefined ? error : texts[found];
     throw typeof said === 'string' ? new CommandError(said) : said;
   });
-}
-
-/** Most items of one page. */
-const PAGE_SIZE = 1_000;
-
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly nextCursor: string | null;
-}
-
-/** Reads pages until it has `limit` items or all of them. Returns the last page with the items of all. */
-export async function readPages<Item, Of extends Page<Item>>(
-  read: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<Of & Page<Item>>,
-  limit = Infinity,
-): Promise<Omit<Of, 'items'> & { readonly items: readonly Item[] }> {
-  const items: Item[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await read({ limit: Math.min(PAGE_SIZE, limit - items.length), cursor });
-    items.push(...page.items);
-    if (page.nextCursor === null || items.length >= limit) return { ...page, items };
-    cursor = page.nextCursor;
-  }
 }
 
 /** How often `unlessChangedMeanwhile` begins again. */
@@ -177,6 +170,7 @@ export function openLazily(
   });
   return {
     call: (async (...given: Parameters<Api['call']>) => (await api()).call(...given)) as Api['call'],
+    list: async (...given) => (await api()).list(...given),
     database,
     core,
     close: async () => (await opened?.catch(() => undefined))?.store.close(),
@@ -215,12 +209,28 @@ export async function restartState(config: Config): Promise<RestartState | null>
 async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: Partial<Call>) {
   const socketPath = controlSocketPath(dataDir);
   if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
-  return exchange({ ...to, socketPath }, sent).catch(({ code, message }: NodeJS.ErrnoException) => {
-    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
-      throw new CommandError(NOT_RUNNING(dataDir));
-    if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
-    throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
-  });
+  const answer = await exchange({ ...to, socketPath }, sent).catch(
+    ({ code, message }: NodeJS.ErrnoException) => {
+      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
+        throw new CommandError(NOT_RUNNING(dataDir));
+      if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
+      throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
+    },
+  );
+  if (answer.status === 401) throw tokenRefused(dataDir);
+  return answer;
+}
+
+/** The control socket answers 401 to a command that does not send the daemon's token. */
+function tokenRefused(dataDir: string): CommandError {
+  const file = controlTokenPath(dataDir);
+  let why = 'is not that of the running daemon. Another daemon may have written it: restart this one.';
+  try {
+    readFileSync(file);
+  } catch (error) {
+    why = `cannot be read (${codeOf(error)}). Run the command as root or as the user of the daemon.`;
+  }
+  return new CommandError(`The daemon of ${dataDir} has refused the command: the token in ${file} ${why}`);
 }
 
 const NO_RESTART =
@@ -244,8 +254,9 @@ async function isDaemonOf(config: Config): Promise<boolean> {
   return answer !== undefined && answer.body === identityOf(config);
 }
 
-function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }>): Api {
-  const call = async (name: string, input: Partial<Call> & { query?: object } = {}) => {
+// biome-ignore lint/suspicious/noExplicitAny: the types of an answer are those of its operation
+function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>): Api {
+  const call = async (name: string, input: Omit<Partial<Call>, 'query'> & { query?: object } = {}) => {
     const [method = '', path = ''] = name.split(' ');
     const { params = {}, query = {}, ...sent } = input;
     const search = new URLSearchParams();
@@ -254,7 +265,20 @@ function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }
     if (answer.status < 400) return answer.body;
     throw new Refused(Object(answer.body) as Refused['problem'], answer.status);
   };
-  return { call: call as Api['call'] };
+  const list = async (name: string, query: object, limit = Infinity) => {
+    const items: unknown[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const size = Math.min(PAGE_SIZE, limit - items.length);
+      const page = await call(name, {
+        query: { ...query, limit: size, cursor },
+        isWhole: limit === Infinity,
+      });
+      items.push(...page.items);
+      if (page.nextCursor === null || items.length >= limit) return { ...page, items };
+      cursor = page.nextCursor;
+    }
+  };
+  return { call, list } as Api;
 }
 
 /** Sends a request, and reads the JSON of its response; '' without a body, and a stream of anything else. */

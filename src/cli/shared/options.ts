@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../config/units.js';
 import { iso } from '../../core/clock.js';
-import { isWireDate, parseWireDate } from '../../core/wire-date.js';
+import { isWireDate, parseWireDate } from '../../core/time/wire-date.js';
 import { CommandError } from './command.js';
 
 /** The `--limit` of a list. */

@@ -17,17 +17,25 @@ export function printTable<Row>(
 ): void {
   const heading = Object.keys(columns);
   const texts = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
-  const cells = [heading, ...texts].map((row) => row.map((cell) => printable(cell, 60)));
-  const widths = heading.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
+  const widths: number[] = heading.map(() => 0);
+  const cells = [heading, ...texts].map((row) =>
+    row.map((text, column) => {
+      const cell = printable(text, 60);
+      const width = displayWidth(cell);
+      widths[column] = Math.max(widths[column] ?? 0, width);
+      return { cell, width };
+    }),
+  );
   // https://no-color.org: any value but the empty string disables colour.
   const isColoured = stdout.isTTY && !env['NO_COLOR'];
-  for (const [index, row] of cells.entries()) {
-    const line = row
-      .map((cell, column) => pad(cell, widths[column] ?? 0))
+  const lines = cells.map((row) =>
+    row
+      .map(({ cell, width }, column) => cell + ' '.repeat((widths[column] ?? 0) - width))
       .join('  ')
-      .trimEnd();
-    stdout.write(index === 0 && isColoured ? `${BOLD}${line}${RESET}\n` : `${line}\n`);
-  }
+      .trimEnd(),
+  );
+  const [head = '', ...rest] = lines;
+  stdout.write(`${[isColoured ? `${BOLD}${head}${RESET}` : head, ...rest].join('\n')}\n`);
 }
 
 /** Prints `name: value` lines. */
@@ -37,14 +45,14 @@ export function printFields({ stdout }: CommandIo, fields: Readonly<Record<strin
     stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
 }
 
-const pad = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - displayWidth(text)));
-
 // East Asian wide characters take two columns.
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
+const ASCII = /^[ -~]*$/;
+
 function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
   let width = 0;
   for (const char of text) width += WIDE.test(char) ? 2 : 1;
   return width;

@@ -5,8 +5,8 @@
 import type { Actor } from '../audit/audit.js';
 import { DAY_MS } from '../clock.js';
 import { noRefusal, type Refuse } from '../settings/setting.js';
+import { toWireDate } from '../time/wire-date.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
-import { toWireDate } from '../wire-date.js';
 import { type Account, isValidUsername } from './account.js';
 import {
   type AccountChange,

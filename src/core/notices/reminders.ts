@@ -1,7 +1,7 @@
 // Reminders: what is announced of an account, its expiry and its quota. They reach the player at once, and the operator by a digest.
 import type { Account } from '../accounts/account.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
-import { shownIn, zonedTime } from '../time-zone.js';
+import { shownIn, zonedTime } from '../time/time-zone.js';
 import type { Announcement } from './notice.js';
 
 /** The used part of an account's quota. */

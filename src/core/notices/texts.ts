@@ -1,7 +1,7 @@
 // The texts of notices in both languages. Braces contain the names of a notice's values.
 import { DAY_MS } from '../clock.js';
 import { fillText, withoutLinks } from '../text.js';
-import { shownIn } from '../time-zone.js';
+import { shownIn } from '../time/time-zone.js';
 import { ALERTED_ACTIONS, type AlertedAction } from './alerts.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';

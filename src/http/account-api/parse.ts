@@ -3,7 +3,7 @@ import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../../co
 import type { AccountChange, NewAccount } from '../../core/accounts/account-input.js';
 import { ACCOUNT_FIELDS, isValidRemarks } from '../../core/accounts/fields/account-fields.js';
 import { guidOf } from '../../core/ids.js';
-import { parseWireDate } from '../../core/wire-date.js';
+import { parseWireDate } from '../../core/time/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 import { type Fields, fieldsOf, kindOf } from '../fields.js';
 

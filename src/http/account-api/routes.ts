@@ -8,7 +8,7 @@ import type { AccountView } from '../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal } from '../../core/accounts/accounts.js';
 import type { Clock } from '../../core/clock.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
-import { formatWireDate } from '../../core/wire-date.js';
+import { formatWireDate } from '../../core/time/wire-date.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import { callerProblem } from '../api/serve.js';
 import type { ReadJsonObject } from '../body.js';

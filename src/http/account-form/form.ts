@@ -4,8 +4,8 @@ import { parse } from 'node:querystring';
 import { networksOfRange } from '../../core/accounts/access/address-list.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { parseGeoRule } from '../../core/geo.js';
-import { zonedTime } from '../../core/time-zone.js';
-import { parseWireDate } from '../../core/wire-date.js';
+import { zonedTime } from '../../core/time/time-zone.js';
+import { parseWireDate } from '../../core/time/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 
 /** The account fields of a form. Undefined: the form does not contain the field, and the account keeps its value. */

@@ -3,8 +3,8 @@
 import type Router from '@koa/router';
 import type { Account } from '../../core/accounts/account.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { shownIn } from '../../core/time-zone.js';
-import { formatWireDate, toWireDate } from '../../core/wire-date.js';
+import { shownIn } from '../../core/time/time-zone.js';
+import { formatWireDate, toWireDate } from '../../core/time/wire-date.js';
 import { needs, REFUSALS, refuseFormer } from '../account-api/routes.js';
 import { refuse } from '../answer.js';
 import { createBytesReader } from '../body.js';

@@ -4,7 +4,7 @@ import { ADDRESS_TEXTS } from '../../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../../core/accounts/access/schedule.js';
 import { GAME_RULE_TEXTS } from '../../core/heartbeats/payload-matcher.js';
 import { fillText } from '../../core/text.js';
-import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
+import { isWireDate, WIRE_DATE_RANGE } from '../../core/time/wire-date.js';
 
 /** Braces in a text contain the name of a value. */
 export const FIELD_TEXTS = {
@@ -148,9 +148,6 @@ export const TimeIn = z.iso
       'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00; years 0001 to 9999 in UTC.',
   });
 
-/** The times of a filter: `from` is inside the range, `to` is not. */
-export const TimeRange = { from: TimeIn.optional(), to: TimeIn.optional() };
-
 export const Day = z.iso.date().meta({ id: 'Day', description: 'A calendar day, for example 2026-11-20.' });
 
 /** Of a request it becomes lower case, as ids are stored. */
@@ -166,24 +163,18 @@ export const Flag = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'se
 /** Opaque: `nextCursor` of the previous page. */
 export const Cursor = z.string().min(1, { abort: true }).max(2_000, { abort: true });
 
-const named = (id: string | undefined) => (id === undefined ? {} : { id });
-
 /**
  * One page of a list. A reader sees "37 of 10,214": `matched` is the number of objects that match the search and filters, and
  * `total` the number of all objects.
  */
-export const pageOf = <T extends z.ZodType>(item: T, id?: string) =>
-  z
-    .object({ items: z.array(item), matched: Count, total: Count, nextCursor: Cursor.nullable() })
-    .meta(named(id));
+export function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), matched: Count, total: Count, nextCursor: Cursor.nullable() });
+}
 
 /** A page of a list that is not counted, because it may have millions of rows. */
-export const openPageOf = <T extends z.ZodType>(item: T, id?: string) =>
-  z.object({ items: z.array(item), nextCursor: Cursor.nullable() }).meta(named(id));
-
-/** A list without pages. */
-export const listOf = <T extends z.ZodType>(item: T, id: string) =>
-  z.object({ items: z.array(item) }).meta({ id });
+export function openPageOf<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), nextCursor: Cursor.nullable() });
+}
 
 /** With a new password: whether the API tokens of its user are revoked too, which otherwise go on working. */
 export const RevokeTokens = z.boolean().default(true);

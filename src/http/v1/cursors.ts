@@ -1,9 +1,9 @@
 // The pages of all lists, and their cursors: the only module that writes and reads them. To clients they are opaque.
 import { z } from 'zod';
 import { guidOf } from '../../core/ids.js';
-import { pageOfSorted, type SortedPlace, type SortValue } from '../../core/sorted-page.js';
 import type { RecordPlace } from '../../core/trace/session-record.js';
 import { Cursor, fault } from '../api/schemas.js';
+import { pageOfSorted, type SortedPlace, type SortValue } from '../api/sorted-page.js';
 
 const MAX_PAGE = 1_000;
 

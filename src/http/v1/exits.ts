@@ -17,7 +17,7 @@ import {
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
 import { failure, invalid, type ProblemAnswer } from '../api/problem.js';
 import { DONE, routesOf } from '../api/route.js';
-import { Bytes, fault, listOf } from '../api/schemas.js';
+import { Bytes, fault } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
@@ -111,16 +111,22 @@ const request = { params: z.object({ name: Name }) };
 export const exitRoutes = [
   route('GET /api/v1/exits', 'listExits', 'settings:read', {
     summary: 'The exits of the configuration, and those that operators have made, by name.',
-    success: [200, 'All of them.', listOf(ShownExit, 'Exits')],
+    request: {},
+    responses: {
+      200: {
+        description: 'All of them.',
+        schema: z.object({ items: z.array(ShownExit) }).meta({ id: 'Exits' }),
+      },
+    },
     handle: async (_, services) => ({ body: { items: services.exits.list().map(presenterOf(services)) } }),
   }),
   route('POST /api/v1/exits', 'addExit', 'settings:write', {
     summary: 'Adds an exit, for sessions that begin from now on.',
     request: { body: NewExit },
-    success: [201, 'Added.', ShownExit],
+    responses: { 201: { description: 'Added.', schema: ShownExit } },
     problems: [409],
     async handle({ body: { name, ...fields }, caller }, services) {
-      const unusable = problemOfFields(services, fields);
+      const unusable = problemOfMachine(services, fields) ?? problemOfSellers(services, fields);
       if (unusable) return unusable;
       const refusal = await services.exits.add(name, fields, actorOf(caller));
       return refusal ? problemOf(refusal) : changed(services, name);
@@ -129,16 +135,16 @@ export const exitRoutes = [
   route('GET /api/v1/exits/{name}', 'getExit', 'settings:read', {
     summary: 'One exit.',
     request,
-    success: [200, 'The exit.', ShownExit],
+    responses: { 200: { description: 'The exit.', schema: ShownExit } },
     handle: async ({ params: { name } }, services) => shown(services, name),
   }),
   route('PATCH /api/v1/exits/{name}', 'changeExit', 'settings:write', {
     summary: 'Changes the given fields; live sessions keep what they have.',
     request: { ...request, body: ExitChange },
-    success: [200, 'Changed.', ShownExit],
+    responses: { 200: { description: 'Changed.', schema: ShownExit } },
     problems: [409],
     async handle({ params: { name }, body, caller }, services) {
-      const unusable = problemOfFields(services, body);
+      const unusable = problemOfMachine(services, body) ?? problemOfSellers(services, body);
       if (unusable) return unusable;
       const refusal = await services.exits.set(name, body, actorOf(caller));
       return refusal ? problemOf(refusal) : changed(services, name);
@@ -147,7 +153,7 @@ export const exitRoutes = [
   route('DELETE /api/v1/exits/{name}', 'removeExit', 'settings:write', {
     summary: 'Removes an exit that no account uses; its live sessions go on.',
     request,
-    success: [204, 'Removed.'],
+    responses: { 204: { description: 'Removed.' } },
     problems: [409],
     async handle({ params: { name }, caller }, services) {
       const isUsed = (exit: string): boolean =>
@@ -163,11 +169,12 @@ export const exitRoutes = [
     summary:
       'Connects out through the exit, to the server of egress.exitTest, and says which address that sees.',
     request,
-    success: [200, 'How it went.', TestResult],
+    responses: { 200: { description: 'How it went.', schema: TestResult } },
     async handle({ params: { name } }, { exits, testExit }) {
       if (exits.byName(name) === null) return problemOf('no-exit');
       const trial = await testExit(name);
-      return { body: { reason: null, local: null, seen: null, connectMs: null, ...trial } };
+      const { local, seen, connectMs } = trial.ok ? trial : { local: null, seen: null, connectMs: null };
+      return { body: { ok: trial.ok, reason: trial.ok ? null : trial.reason, local, seen, connectMs } };
     },
   }),
 ];
@@ -211,14 +218,19 @@ function countNames(names: readonly (string | null)[]): ReadonlyMap<string | nul
   return counts;
 }
 
-/** Why this machine cannot use such an exit, or who is no seller. Sellers that are no more may stay. */
-function problemOfFields(
-  { machineProblem, operators, exits }: Services,
+function problemOfMachine(
+  { machineProblem }: Services,
   body: z.output<typeof ExitChange>,
 ): ProblemAnswer | null {
   const problem = machineProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
-  if (problem) return failure('conflict', problem);
-  const { sellers = [] } = body;
+  return problem && failure('conflict', problem);
+}
+
+/** Sellers that are no more may stay. */
+function problemOfSellers(
+  { operators, exits }: Services,
+  { sellers = [] }: z.output<typeof ExitChange>,
+): ProblemAnswer | null {
   const known = new Set(exits.list().flatMap((exit) => exit.sellers));
   const unknown = sellers.findIndex((id) => operators.get(id)?.role !== 'seller' && !known.has(id));
   return unknown < 0 ? null : invalid(`body.sellers.${unknown}`, 'seller');

@@ -1,6 +1,6 @@
 // /api/v1/log: the newest lines of this daemon's log.
 import { z } from 'zod';
-import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/recent-log.js';
+import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/stats/recent-log.js';
 import { routesOf } from '../api/route.js';
 import { pageOf, Time } from '../api/schemas.js';
 import { withoutUndefined } from '../fields.js';
@@ -44,7 +44,7 @@ export const logRoutes = [
         after: z.coerce.number().int().min(0).optional(),
       }),
     },
-    success: [200, 'A page.', LogPage],
+    responses: { 200: { description: 'A page.', schema: LogPage } },
     async handle({ query: { limit, cursor, ...named } }, { recentLog, node }) {
       const filter = withoutUndefined<RecentLogFilter>({
         ...named,

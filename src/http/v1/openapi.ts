@@ -68,19 +68,20 @@ export function apiDocument(): NonNullable<typeof kept> {
 
 function operation(route: RouteDescription, components: Json): Json {
   const { request } = route;
-  const [status, description, body] = route.success;
-  const { schema, contentType } =
-    body && 'contentType' in body ? body : { schema: body, contentType: body && 'application/json' };
-  const content = contentType && {
-    [contentType]: schema ? { schema: toSchema(schema, 'output', components) } : {},
-  };
-  const responses: Json = {
-    [status]: {
-      description,
+  const responses: Json = {};
+  for (const [status, answer] of Object.entries(route.responses)) {
+    const schema = answer.schema ? toSchema(answer.schema, 'output', components) : undefined;
+    const type = answer.contentType ?? 'application/json';
+    responses[status] = {
+      description: answer.description,
       ...(route.etag ? { headers: { ETag: { schema: { type: 'string' } } } } : {}),
-      ...(content ? { content } : {}),
-    },
-  };
+      ...(schema
+        ? { content: { [type]: { schema } } }
+        : answer.contentType
+          ? { content: { [type]: {} } }
+          : {}),
+    };
+  }
   for (const status of problemsOf(route)) {
     responses[status] = {
       description: STATUS_TEXT[status] ?? 'Failed.',

@@ -61,31 +61,43 @@ export const overviewRoutes = [
   route('GET /api/v1/overview', 'getOverview', 'sessions:read', {
     summary: 'Current activity.',
     ofAllAccounts: true,
-    success: [200, 'Now.', Overview],
+    responses: { 200: { description: 'Now.', schema: Overview } },
     handle: async (_input, { overview }) => ({ body: presentOverview(await overview()) }),
   }),
   route('GET /api/v1/overview/history', 'getOverviewHistory', 'sessions:read', {
     summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
     ofAllAccounts: true,
     request: { query: z.object({ range: Range.default('hour') }) },
-    success: [200, 'Columns of equal length.', OverviewHistory],
+    responses: { 200: { description: 'Columns of equal length.', schema: OverviewHistory } },
     async handle({ query: { range } }, { history }) {
       const { at, stepMs, values } = await history.columns(range);
       const { bytesUp, bytesDown, ...counts } = values;
-      const rates = { bytesPerSecondUp: bytesUp, bytesPerSecondDown: bytesDown };
-      return { body: { range, stepSeconds: stepMs / 1000, at: at.map(iso), ...counts, ...rates } };
+      return {
+        body: {
+          range,
+          stepSeconds: stepMs / 1000,
+          at: at.map(iso),
+          ...counts,
+          bytesPerSecondUp: bytesUp,
+          bytesPerSecondDown: bytesDown,
+        },
+      };
     },
   }),
 ];
 
 export function presentOverview(now: OverviewNow): Record<string, unknown> {
   const { runs, today, at, ...rest } = now;
-  const { queued, running, succeeded, failed } = runs;
   const { logins, failures, bytesUp, bytesDown, heartbeats } = today;
   return {
     at: iso(at),
     ...rest,
     today: { logins, failures, bytesUp, bytesDown, heartbeats },
-    runs: { queued, running, succeededToday: succeeded, failedToday: failed },
+    runs: {
+      queued: runs.queued,
+      running: runs.running,
+      succeededToday: runs.succeeded,
+      failedToday: runs.failed,
+    },
   };
 }

@@ -11,7 +11,7 @@ import type { Log } from '../../core/log.js';
 import type { ControlAccess } from '../../http/plain-routes.js';
 import { readBuild, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
-import type { GivenSocket } from '../../systemd-sockets.js';
+import type { GivenSocket } from '../../systemd/sockets.js';
 import { connectionOf } from '../database/connection-string.js';
 import type { Part } from '../lifecycle.js';
 import {
@@ -92,12 +92,13 @@ export function controlSocketPath(dataDir: string): string | null {
   return isSocketPath(path) ? path : null;
 }
 
-const tokenPath = (dataDir: string): string => join(dataDir, 'control-token');
+/** The file with the token of the running daemon. */
+export const controlTokenPath = (dataDir: string): string => join(dataDir, 'control-token');
 
 /** The token of the running daemon; empty when there is none, or this user may not read it. */
 export function controlToken(dataDir: string): string {
   try {
-    return readFileSync(tokenPath(dataDir), 'utf8');
+    return readFileSync(controlTokenPath(dataDir), 'utf8');
   } catch {
     return '';
   }
@@ -106,8 +107,8 @@ export function controlToken(dataDir: string): string {
 /** Writes a new token, for this user alone. @throws a system error */
 function newControlToken(dataDir: string): string {
   const token = randomBytes(32).toString('base64url');
-  rmSync(tokenPath(dataDir), { force: true });
-  writeFileSync(tokenPath(dataDir), token, { mode: 0o600, flag: 'wx' });
+  rmSync(controlTokenPath(dataDir), { force: true });
+  writeFileSync(controlTokenPath(dataDir), token, { mode: 0o600, flag: 'wx' });
   return token;
 }
 

@@ -8,7 +8,7 @@ import { createSchedules } from '../../core/accounts/access/schedule.js';
 import type { Penalties } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
 import type { PlayerListener } from '../../core/nodes/nodes.js';
-import type { RecentLog } from '../../core/recent-log.js';
+import type { RecentLog } from '../../core/stats/recent-log.js';
 import { compilePattern } from '../../games-pattern.js';
 import { createLostAccess } from '../../http/caller.js';
 import { createAttemptsOfAll } from '../../http/guards/attempts.js';

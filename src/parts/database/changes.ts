@@ -3,7 +3,7 @@
 import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
-import { createReloads } from '../../core/reloads.js';
+import { createReloads } from '../../core/nodes/reloads.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { followChanges } from '../../store/follow-changes.js';
@@ -23,7 +23,7 @@ export function createChangesPart({
   readonly core: Core;
   readonly liveSessions: Pick<SessionsPart, 'rewrite' | 'permits'>;
   readonly penalties: Pick<PenaltiesPart, 'read'>;
-  readonly plane: Pick<ProxyPlane, 'endAccount'>;
+  readonly plane: Pick<ProxyPlane, 'tell'>;
   readonly log: Log;
 }): Part {
   const follower = followChanges({
@@ -32,7 +32,8 @@ export function createChangesPart({
     applyAccounts: core.accounts.refresh,
     applySetting: core.settings.reload,
     endSession: (id) => core.sessions.get(id)?.end('ended-by-operator'),
-    endAccountSessions: (id) => plane.endAccount(id, 'ended-by-operator'),
+    endAccountSessions: (id) =>
+      plane.tell({ kind: 'end-account', accountId: id, reason: 'ended-by-operator' }),
     applyPenalties: penalties.read,
     revokePermit: (id) => liveSessions.permits?.revoke(id),
     async everyAccount() {

@@ -53,7 +53,7 @@ export function createPlanePart(deps: {
     onBroken: (failure) => reportBroken(failure),
     log,
   });
-  geo.onLoaded((files) => plane.setGeo(files));
+  geo.onLoaded((files) => plane.tell({ kind: 'geo', files }));
   let handover: PlaneHandover | null = null;
   return {
     name: 'data plane',
@@ -67,7 +67,9 @@ export function createPlanePart(deps: {
     start: () => plane.start(),
 
     async drain(grace: Grace) {
-      grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
+      grace.signal.addEventListener('abort', () => plane.tell({ kind: 'end-all', reason: 'shutdown' }), {
+        once: true,
+      });
       plane.drain(Math.min(HANDSHAKE_MS, grace.ms));
       await plane.drained;
       await drainSessions(sessions, plane, grace);

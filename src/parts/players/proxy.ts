@@ -79,18 +79,22 @@ export function createProxyPart(deps: ProxyDeps) {
     schedule: account.schedule,
   });
   deps.players.observe({ ...observe(deps), exits: observeExits(deps, plane) });
-  plane.setGames(gameRules.inForce().rules);
-  plane.setExits(exits.current());
-  plane.setAccounts(Array.from(directory.all(), recordOf));
+  plane.tell({ kind: 'games', games: gameRules.inForce().rules });
+  plane.tell({ kind: 'exits', exits: exits.current() });
+  plane.accounts.replace(Array.from(directory.all(), recordOf));
   directory.onChanged(({ id, after }) => {
-    if (after) plane.put(recordOf(after));
-    else plane.remove(id);
+    if (after) plane.accounts.put(recordOf(after));
+    else plane.accounts.remove(id);
   });
   followQuotas(deps.core, plane);
   for (const kind of ['player', 'player-name'] as const)
-    penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
-  gameRules.onChanged((games) => plane.setGames(games));
-  exits.onChanged((changed) => plane.setExits(changed));
+    penalties
+      .of(kind)
+      .subscribe((subject, leftMs) =>
+        plane.tell({ kind: 'penalties', penalties: [{ kind, subject, leftMs }] }),
+      );
+  gameRules.onChanged((games) => plane.tell({ kind: 'games', games }));
+  exits.onChanged((changed) => plane.tell({ kind: 'exits', exits: changed }));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
   let counting: NodeJS.Timeout | undefined;
@@ -113,7 +117,8 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   const ended = new Set<string>();
   const follow = (id: string): void => {
     const account = directory.byId(id);
-    if (account && account.limits.quotaBytes !== null) plane.setQuotaLeft(id, usage.quotaLeft(account));
+    if (account && account.limits.quotaBytes !== null)
+      plane.accounts.setQuotaLeft(id, usage.quotaLeft(account));
   };
   sessions.subscribe({
     opened: ({ accountId }) => follow(accountId),
@@ -194,14 +199,14 @@ function observe({
 /** Logs each change, and tells it to every worker. */
 function observeExits(
   { exitFigures, log }: ProxyDeps,
-  plane: Pick<ProxyPlane, 'setExitWays'>,
+  plane: Pick<ProxyPlane, 'tell'>,
 ): ProxyObserver['exits'] {
   return {
     failed: (exit, count) => exitFigures.failed(exit, count),
     wayChanged(id, isUp) {
       const wasUp = exitFigures.isUp(id);
       if (!exitFigures.setUp(id, isUp)) return;
-      plane.setExitWays(exitFigures.ways);
+      plane.tell({ kind: 'exit-ways', ways: exitFigures.ways });
       if (!isUp) log.warn(readWay(id), 'exit does not answer');
       else if (wasUp === false) log.info(readWay(id), 'exit answers again');
     },

@@ -7,7 +7,7 @@ import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener } from '../../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
-import type { GivenSocket } from '../../systemd-sockets.js';
+import type { GivenSocket } from '../../systemd/sockets.js';
 import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
 import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listening-sockets.js';
 import type { TlsListenersPart } from './tls-listeners.js';
@@ -23,7 +23,7 @@ type SocksConfig = Pick<
   Config['socks'],
   'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols' | 'udp'
 >;
-type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
+type Plane = Pick<ProxyPlane, 'listeners' | 'nextToken'>;
 
 export interface SocksListenersOptions {
   readonly config: { readonly socks: SocksConfig };
@@ -183,9 +183,9 @@ async function adoptGiven(
   };
   let local = found?.local ?? null;
   sockets?.keepGiven(given);
-  if (found) plane.acceptFrom(spec);
+  if (found) plane.listeners.acceptFrom(spec);
   else {
-    const opened = await plane.listen(spec);
+    const opened = await plane.listeners.listen(spec);
     if ('code' in opened) throw notListening('socks', fd, opened.code);
     if (opened.port !== 0) local = opened;
   }
@@ -222,7 +222,7 @@ async function openUnix(
 }
 
 async function openInWorker(plane: Plane, spec: ListenerSpec): Promise<Opened> {
-  const opened = await plane.listen(spec);
+  const opened = await plane.listeners.listen(spec);
   // The worker closes the listener when it drains.
   return 'code' in opened ? opened : { ...opened, close: () => {} };
 }
@@ -230,6 +230,6 @@ async function openInWorker(plane: Plane, spec: ListenerSpec): Promise<Opened> {
 function serve(plane: Plane, sockets: ListeningSockets, spec: ListenerSpec, opened: OpenedSocket): Opened {
   if ('code' in opened) return opened;
   const { fd, local } = opened;
-  plane.acceptFrom({ ...spec, fd, port: local.port });
+  plane.listeners.acceptFrom({ ...spec, fd, port: local.port });
   return { ...local, close: () => sockets.close(fd) };
 }

@@ -17,7 +17,6 @@ import type { HandedLogin, HandedRequest } from '../handover/state.js';
 import type { Stream, StreamListener } from '../io/io.js';
 import type { PassedConnection } from '../messages.js';
 import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';
-import type { ClientRequest } from '../protocols/client-request.js';
 import { protocolOf } from '../protocols/first-byte.js';
 import { HttpProxy } from '../protocols/http/http-proxy.js';
 import { parseProxyHeader, UNIX_CLIENT } from '../protocols/proxy-header.js';
@@ -394,7 +393,7 @@ export class Connection implements StreamListener {
   #run(protocol: ClientProtocol, step: RequestStep, authorized: Authorized): void {
     const { request, rest, forward = null } = step;
     this.#handshakeOver();
-    if (request.command === 'udp') return this.#associate(authorized, request);
+    if (request.command === 'udp') return this.#associate({ ...authorized, request });
     this.#stage = 'command';
     this.stream.pause();
     this.#command = new RunningCommand(this.host, this, protocol, forward, rest);
@@ -419,27 +418,11 @@ export class Connection implements StreamListener {
 
   // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #associate(authorized: Authorized, { addressType, address, port }: ClientRequest): void {
+  #associate(authorized: AuthorizedRequest): void {
     this.#stage = 'associated';
     this.#sent = null;
     this.stream.resume();
-    associate(this.host, {
-      stream: this.stream,
-      client: this.client,
-      isProxied: this.isProxied,
-      isByAddress: this.isByAddress,
-      linkHash: this.linkHash,
-      isUnix: this.arrival.isUnix,
-      ...authorized,
-      addressType,
-      address,
-      port,
-      onClosed: () => {
-        this.#stage = 'closed';
-        this.host.connections.closed(this);
-      },
-      refuse: (reply) => this.#refuseWith(reply),
-    });
+    associate(this.host, this, authorized);
   }
 
   // ── The end ──────────────────────────────────────────────────────────────────────────────────────────────────────

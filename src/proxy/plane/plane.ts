@@ -1,13 +1,11 @@
 // The data plane, in the main thread: starts the workers and the resolver's thread, sends accounts and settings to the
 // workers, and restarts workers that have died.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Penalty } from '../../core/auth/penalties.js';
 import type { Exit } from '../../core/exits/exit.js';
 import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-figures.js';
 import type { GameRule } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
-import type { SessionEnd } from '../../core/sessions/session.js';
 import { within } from '../../core/timers.js';
 import type { GeoFiles } from '../../geo.js';
 import { threadUrl } from '../../program.js';
@@ -18,11 +16,11 @@ import { PlaneMemory } from '../memory/memory.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { Gauges } from '../memory/shared.js';
-import type { ListenerSpec, WorkerEvent, WorkerStart } from '../messages.js';
+import type { WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
 import type { AccountRecord } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
 import { type CapturedConnections, captureAll, distribute, systemMs } from './handover.js';
-import { type ListenResult, PlaneListeners } from './listeners.js';
+import { PlaneListeners } from './listeners.js';
 import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
 import { PlaneWatch } from './watch.js';
@@ -33,9 +31,11 @@ const DRAIN_MS = 1_000;
 /** Time limit for stopping a worker, in ms. */
 const STOP_MS = 5_000;
 
-export interface PlaneOptions extends Pick<WorkerStart, 'engine' | 'workers' | 'settings' | 'games' | 'geo'> {
+export interface PlaneOptions extends Pick<WorkerStart, 'engine' | 'workers' | 'settings'> {
   readonly resolver: ResolverSettings;
+  readonly games: readonly GameRule[];
   readonly exits: readonly Exit[];
+  readonly geo: GeoFiles;
   readonly accounts: Iterable<AccountRecord>;
   /**
    * What a data plane of another process has handed over: its connections continue, and its accounts, games and exits apply in place of
@@ -62,23 +62,26 @@ export interface PlaneFailure {
   readonly hasStuckThread: boolean;
 }
 
+/** What applies to every worker. */
+type Rule = Extract<WorkerMessage, { kind: 'games' | 'exits' | 'exit-ways' | 'geo' | 'refuse' }>;
+type Told = { [Kind in Rule['kind']]: Extract<Rule, { kind: Kind }> };
+/** What the control plane may tell all workers; see messages.ts. */
+export type PlaneMessage = Rule | Extract<WorkerMessage, { kind: 'end-account' | 'end-all' | 'penalties' }>;
+
 export class ProxyPlane {
   readonly ownPorts: OwnPorts;
+  readonly accounts: PlaneAccounts;
+  readonly listeners: PlaneListeners;
   readonly #options: PlaneOptions;
   readonly #memory: PlaneMemory;
   readonly #gauges: Gauges;
   readonly #workers: PlaneWorker[] = [];
   readonly #restarts: PlaneRestarts;
   readonly #watch: PlaneWatch;
-  readonly #accounts: PlaneAccounts;
   readonly #resolver: PlaneResolver;
-  readonly #listeners: PlaneListeners;
-  #games: readonly GameRule[];
-  #exits: readonly Exit[];
-  #exitWays: ReadonlyMap<string, boolean>;
-  #geo: GeoFiles;
+  /** What `tell` has said last of each kind: a worker that is started later is told too. */
+  readonly #told: Told;
   #token = 0;
-  #isRefusing = false;
   #isReporting: boolean;
   /** What it hands over; null: nothing, and it serves. */
   #handing: CapturedConnections | null = null;
@@ -89,11 +92,13 @@ export class ProxyPlane {
     this.#options = options;
     const handed = options.handed?.state;
     this.#isReporting = handed === undefined;
-    this.#isRefusing = handed?.isRefusing ?? false;
-    this.#games = handed?.games ?? options.games;
-    this.#exits = handed?.exits ?? options.exits;
-    this.#exitWays = new Map(handed?.exitWays);
-    this.#geo = options.geo;
+    this.#told = {
+      geo: { kind: 'geo', files: options.geo },
+      games: { kind: 'games', games: handed?.games ?? options.games },
+      exits: { kind: 'exits', exits: handed?.exits ?? options.exits },
+      'exit-ways': { kind: 'exit-ways', ways: new Map(handed?.exitWays) },
+      refuse: { kind: 'refuse', isRefusing: handed?.isRefusing ?? false },
+    };
     this.#memory = new PlaneMemory(
       options.workers,
       options.settings,
@@ -110,14 +115,9 @@ export class ProxyPlane {
       onTerminateFailed: () => options.onBroken({ hasStuckThread: true }),
     });
     this.#restarts = new PlaneRestarts(this.#workers, options.workers);
-    this.#listeners = new PlaneListeners(this.#workers, options.workers, options);
+    this.listeners = new PlaneListeners(this.#workers, options.workers, options);
     const { workers, settings } = options;
-    this.#accounts = new PlaneAccounts(
-      this.#workers,
-      workers,
-      settings,
-      handed?.accounts ?? options.accounts,
-    );
+    this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? options.accounts);
     this.#resolver = new PlaneResolver(
       this.#workers,
       { settings: options.resolver, gauges: this.#memory.shared.gauges },
@@ -147,7 +147,7 @@ export class ProxyPlane {
 
   /** Whether every listener is open; not, when a restarted worker could not open one. */
   get isListening(): boolean {
-    return this.#listeners.areOpen;
+    return this.listeners.areOpen;
   }
 
   // ── Start and stop ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,7 +171,7 @@ export class ProxyPlane {
       throw error;
     }
     if (this.#options.handed) {
-      const lost = distribute(this.#options.handed, this.#workers, this.#accounts);
+      const lost = distribute(this.#options.handed, this.#workers, this.accounts);
       this.#options.log.info({ sessions: this.#options.handed.state.sessions, lost }, 'sessions taken over');
     }
     this.#watch.start();
@@ -195,15 +195,16 @@ export class ProxyPlane {
     const handing = await captureAll(this.#workers, () => this.nextToken(), count);
     this.#handing = handing;
     const { connections, descriptors } = handing;
+    const { games, exits, 'exit-ways': exitWays, refuse } = this.#told;
     const state: PlaneState = {
       version: PLANE_STATE_VERSION,
       sessions: connections.filter(({ kind }) => kind !== 'request').length,
       capturedAt: systemMs(),
-      accounts: this.#accounts.handOver(),
-      games: this.#games,
-      exits: this.#exits,
-      exitWays: [...this.#exitWays],
-      isRefusing: this.#isRefusing,
+      accounts: this.accounts.handOver(),
+      games: games.games,
+      exits: exits.exits,
+      exitWays: [...exitWays.ways],
+      isRefusing: refuse.isRefusing,
       connections,
     };
     return { state, descriptors };
@@ -237,16 +238,7 @@ export class ProxyPlane {
     const { settings, workers, observer, log } = this.#options;
     const shared = this.#memory.allocateFor(index);
     const worker = new PlaneWorker({
-      start: {
-        index,
-        workers,
-        engine,
-        settings,
-        games: this.#games,
-        exits: this.#exits,
-        geo: this.#geo,
-        shared,
-      },
+      start: { index, workers, engine, settings, shared },
       threadUrl: this.#options.threadUrl ?? threadUrl('proxy/worker/thread'),
       gauges: this.#gauges,
       observer,
@@ -255,15 +247,15 @@ export class ProxyPlane {
         this.#introduce(started);
         onStarted();
       },
-      onListened: (listened, event) => this.#listeners.listened(listened, event),
+      onListened: (listened, event) => this.listeners.listened(listened, event),
       onRehashed: ({ accountId, before, salted }) => {
-        this.#accounts.rehashed(accountId, before, salted);
+        this.accounts.rehashed(accountId, before, salted);
         observer.rehashed(accountId, before, salted);
       },
       onExit: (exited) => this.#exited(exited),
       isReporting: () => this.#isReporting,
-      onCounted: (session, bytes) => this.#accounts.counted(session, bytes),
-      accountOf: (facts) => this.#accounts.stringsOf(facts),
+      onCounted: (session, bytes) => this.accounts.counted(session, bytes),
+      accountOf: (facts) => this.accounts.stringsOf(facts),
     });
     this.#workers[index] = worker;
     return worker;
@@ -271,83 +263,29 @@ export class ProxyPlane {
 
   /** A worker has started: sends it everything, then connects the other workers to it. */
   #introduce(worker: PlaneWorker): void {
-    this.#accounts.sendAll(worker);
+    for (const message of Object.values(this.#told)) worker.send(message);
+    this.accounts.sendAll(worker);
     this.#resolver.connect(worker);
-    worker.send({ kind: 'exit-ways', ways: this.#exitWays });
     for (const other of this.#workers) {
       if (other === worker || !other.isStarted || other.isOver) continue;
       const { port1, port2 } = new MessageChannel();
       sendPeer(worker, other, port1);
       sendPeer(other, worker, port2);
     }
-    if (this.#isRefusing) worker.send({ kind: 'refuse', isRefusing: true });
-    this.#listeners.sendAll(worker);
+    this.listeners.sendAll(worker);
   }
 
   // ── Messages to workers ──────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Sends an account's present state. The workers receive it before any promise that is awaited after this call resolves. */
-  put(record: AccountRecord): void {
-    this.#accounts.put(record);
-  }
-
-  /** Replaces all accounts: sessions of those that are no more, or no longer allow them, end. */
-  setAccounts(records: Iterable<AccountRecord>): void {
-    this.#accounts.replace(records);
-  }
-
-  /** Sends what is left of an account's quota, in bytes, where its worker does not know it from what it counts itself. */
-  setQuotaLeft(id: string, left: number | null): void {
-    this.#accounts.setQuotaLeft(id, left);
-  }
-
-  remove(id: string): void {
-    this.#accounts.remove(id);
-  }
-
-  setGames(games: readonly GameRule[]): void {
-    this.#games = games;
-    for (const worker of this.#workers) worker.send({ kind: 'games', games });
-  }
-
-  setExits(exits: readonly Exit[]): void {
-    this.#exits = exits;
-    for (const worker of this.#workers) worker.send({ kind: 'exits', exits: this.#exits });
-  }
-
-  /** Says which ways out of exits work; see waysOf. */
-  setExitWays(ways: ReadonlyMap<string, boolean>): void {
-    this.#exitWays = ways;
-    for (const worker of this.#workers) worker.send({ kind: 'exit-ways', ways });
-  }
-
-  setGeo(files: GeoFiles): void {
-    this.#geo = files;
-    for (const worker of this.#workers) worker.send({ kind: 'geo', files });
-  }
-
-  endAccount(accountId: string, reason: SessionEnd): void {
-    for (const worker of this.#workers) worker.send({ kind: 'end-account', accountId, reason });
-  }
-
-  /** Applies the penalties of other nodes. */
-  penalize(penalties: readonly Penalty[]): void {
-    for (const worker of this.#workers) worker.send({ kind: 'penalties', penalties });
-  }
-
-  endAll(reason: SessionEnd): void {
-    for (const worker of this.#workers) worker.send({ kind: 'end-all', reason });
-  }
-
-  /** Starts or stops refusing new connections. Live sessions continue. */
-  refuse(isRefusing: boolean): void {
-    this.#isRefusing = isRefusing;
-    for (const worker of this.#workers) worker.send({ kind: 'refuse', isRefusing });
+  /** Sends every worker a message, and those that are started later the last one of its kind if it says what applies. */
+  tell(message: PlaneMessage): void {
+    if (message.kind in this.#told) Object.assign(this.#told, { [message.kind]: message });
+    for (const worker of this.#workers) worker.send(message);
   }
 
   /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
   drain(handshakeMs: number): void {
-    this.#listeners.drain(handshakeMs);
+    this.listeners.drain(handshakeMs);
     const synced = Promise.all(this.#workers.map((worker) => this.#sync(worker)));
     this.#drained = within(DRAIN_MS, synced, null).then(() => undefined);
   }
@@ -355,16 +293,6 @@ export class ProxyPlane {
   /** Resolves when no worker accepts any more, after `drain`, or at its time limit: then listening sockets may be closed. */
   get drained(): Promise<void> {
     return this.#drained;
-  }
-
-  /** Accepts from a descriptor that is open already, in every worker. */
-  acceptFrom(spec: ListenerSpec): void {
-    this.#listeners.acceptFrom(spec);
-  }
-
-  /** Opens the socket in the first worker; for the node engine. Rejects when it cannot be opened. */
-  listen(spec: ListenerSpec): Promise<ListenResult> {
-    return this.#listeners.listen(spec);
   }
 
   /** A unique number for a listener or a request. */
@@ -419,7 +347,7 @@ export class ProxyPlane {
     const { log, libc } = this.#options;
     const { index } = worker;
     // Node has closed them with the thread, and without libc there is no duplicate. Only systemd still has the sockets.
-    if (libc === null && this.#listeners.hasDescriptors) {
+    if (libc === null && this.listeners.hasDescriptors) {
       log.error({}, 'sockets from systemd were closed with their worker; restart the daemon');
       return this.#options.onBroken({ hasStuckThread: false });
     }

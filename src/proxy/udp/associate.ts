@@ -1,57 +1,71 @@
 // UDP ASSOCIATE (RFC 1928 §4, §6, §7): opens a relay for the client and replies with its address.
 import { isIPv6 } from 'node:net';
 import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/ip.js';
+import type { Arrival } from '../connection/connections.js';
+import type { AuthorizedRequest, CommandConnection } from '../connection/running-command.js';
 import type { OpenedRelay } from '../io/datagrams.js';
 import { replyForRefusal } from '../memory/places.js';
 import type { UdpSettings } from '../plane-settings.js';
+import type { ClientRequest } from '../protocols/client-request.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
 import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
-import { type AssociateRequest, Association, type AssociationContext } from './association.js';
+import type { WorkerHost } from '../worker/host.js';
+import { Association } from './association.js';
+
+interface AssociatingConnection extends CommandConnection {
+  readonly isProxied: boolean;
+  readonly arrival: Arrival;
+}
 
 /** Serves one UDP ASSOCIATE of a logged-in client, or refuses it. */
-export function associate(context: AssociationContext, request: AssociateRequest): void {
-  const { account, client, stream, refuse } = request;
-  const { udp } = context.settings;
+export function associate(
+  host: WorkerHost,
+  connection: AssociatingConnection,
+  { account, egress, exit, permit, request }: AuthorizedRequest,
+): void {
+  const { client, stream, isByAddress, linkHash } = connection;
+  const { udp } = host.settings;
+  const refuse = (reply: ReplyCode): void => connection.refuse(replyFrame(reply));
   const refuseFor = (reason: string, reply: ReplyCode): void => {
-    context.log.info({ account: account.record.username, client: client.address, reason }, 'session refused');
+    host.log.info({ account: account.record.username, client: client.address, reason }, 'session refused');
     refuse(reply);
   };
   if (!udp.enabled) return refuse(Reply.commandNotSupported);
-  context.accounts.makeRoomForAssociation(account, udp.maxAssociationsPerAccount);
+  host.accounts.makeRoomForAssociation(account, udp.maxAssociationsPerAccount);
   let release = (): void => {};
   const association = new Association({
-    context,
-    request,
+    context: host,
+    request: { stream, client, account, egress, exit },
     clientAddress: datagramAddress(client),
     declaredAddress: declaredAddress(request),
     onOver() {
       release();
-      request.onClosed();
+      connection.closed();
     },
   });
   const destination = { host: '*', port: 0 };
-  const session = context.sessions.open({
+  const session = host.sessions.open({
     command: 'udp-associate',
     clientProtocol: 'socks5',
-    isByAddress: request.isByAddress,
-    linkHash: request.linkHash,
+    isByAddress,
+    linkHash,
     account,
     client,
     destination,
     transfer: association,
-    permit: request.permit,
+    permit,
   });
   if (typeof session === 'string') return refuseFor(session, replyForRefusal(session));
-  session.exit = request.exit?.name ?? null;
+  session.exit = exit?.name ?? null;
   // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
-  const releaseSecond = context.connections.tryAcquire();
+  const releaseSecond = host.connections.tryAcquire();
   if (releaseSecond === null) {
     session.abandon();
     return refuseFor('max-connections', Reply.generalFailure);
   }
   release = releaseSecond;
 
-  const { bindAddress, advertisedAddress } = addressesFor(request, udp);
+  const { bindAddress, advertisedAddress } = addressesFor(connection, udp);
   const onOpen = (result: OpenedRelay): void => {
     // If it has ended meanwhile, the client's connection is closed too.
     if (association.isOver) {
@@ -62,7 +76,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     if (!result.ok) {
       session.abandon();
       release();
-      context.log.warn(
+      host.log.warn(
         { account: account.record.username, code: result.code },
         'cannot open UDP socket for association',
       );
@@ -71,14 +85,14 @@ export function associate(context: AssociationContext, request: AssociateRequest
     stream.write(replyFrame(Reply.succeeded, advertisedAddress, result.relay.local.port));
     association.start(session, result.relay);
   };
-  context.io.openDatagrams(
+  host.io.openDatagrams(
     {
       bindAddress,
       portRange: udp.portRange,
-      outside: request.exit,
+      outside: exit,
       onClientDatagram: association.onClientDatagram,
       onOutsideDatagram: association.onOutsideDatagram,
-      ports: context.ownPorts,
+      ports: host.ownPorts,
       ...session.metered(),
     },
     onOpen,
@@ -94,14 +108,14 @@ function datagramAddress({ address }: Endpoint): string {
  * DST.ADDR is the address from which the client will send, if it knows it (RFC 1928 §7). Zeros and names are ignored. A
  * client behind NAT may declare its private address, which is harmless, because that of its TCP connection is valid too.
  */
-function declaredAddress({ addressType, address }: AssociateRequest): string | null {
+function declaredAddress({ addressType, address }: ClientRequest): string | null {
   if (addressType === AddressType.domain || address.every((byte) => byte === 0)) return null;
   return formatIp(unmap(address));
 }
 
 /** The local address of the relay, and the address that the reply contains (BND.ADDR). */
 function addressesFor(
-  { stream, client, isProxied, isUnix }: AssociateRequest,
+  { stream, client, isProxied, arrival }: AssociatingConnection,
   udp: UdpSettings,
 ): { readonly bindAddress: string; readonly advertisedAddress: string } {
   if (client.address === UNIX_CLIENT) {
@@ -113,7 +127,7 @@ function addressesFor(
   const local = stream.local.address;
   const advertised = udp.publicAddresses.find(isOfFamily);
   // Behind a proxy or NAT, datagrams may arrive at another local address than the connection.
-  const takesEvery = advertised !== undefined || isProxied || isUnix || !isOfFamily(local);
+  const takesEvery = advertised !== undefined || isProxied || arrival.isUnix || !isOfFamily(local);
   return {
     bindAddress: takesEvery ? everyAddress : local,
     advertisedAddress: advertised ?? (isOfFamily(local) ? local : everyAddress),

@@ -10,11 +10,9 @@ import type { Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';
-import type { ReplyCode } from '../protocols/socks5.js';
 import type { ExitUse } from '../upstreams/exits.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
-import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import { type AccountDecisions, decisionsOf, UnsolicitedSources } from './decisions.js';
 import { Destinations } from './destinations.js';
@@ -24,7 +22,7 @@ const DNS_PORT = 53;
 const MAX_QUESTIONS = 2;
 
 export interface AssociationOptions {
-  readonly context: AssociationContext;
+  readonly context: WorkerHost;
   readonly request: AssociatedClient;
   /** The expected source address of the client's datagrams, from its connection; canonical. */
   readonly clientAddress: string;
@@ -51,42 +49,6 @@ export interface AssociatedClient {
   /** The exit of the account, or the default; null: none. */
   readonly exit: ExitUse | null;
 }
-
-export interface AssociateRequest extends AssociatedClient {
-  /** `client` comes from the PROXY header if there was one. */
-  readonly isProxied: boolean;
-  readonly isUnix: boolean;
-  /** The account was found by the client's address. */
-  readonly isByAddress: boolean;
-  readonly linkHash: string | null;
-  /** For its session; null: none is needed. */
-  readonly permit: Permit | null;
-  /** DST.ADDR and DST.PORT: the address from which the client will send, if it knows it. */
-  readonly addressType: number;
-  readonly address: Uint8Array;
-  readonly port: number;
-  /** Refuses the request and closes. No other callback follows. */
-  readonly refuse: (reply: ReplyCode) => void;
-  /** The association has ended and closed the stream. */
-  readonly onClosed: () => void;
-}
-
-export type AssociationContext = Pick<
-  WorkerHost,
-  | 'io'
-  | 'settings'
-  | 'resolve'
-  | 'upstreams'
-  | 'exits'
-  | 'accounts'
-  | 'guards'
-  | 'sessions'
-  | 'ownPorts'
-  | 'isLocalAddress'
-  | 'fragmentMemory'
-  | 'connections'
-  | 'log'
->;
 
 export class Association implements SessionTransfer, StreamListener {
   readonly #options: AssociationOptions;

@@ -1,6 +1,6 @@
 // What connections, commands and associations use of their worker. Everything is passed in: src/proxy uses no global state.
 import { createSchedules } from '../../core/accounts/access/schedule.js';
-import { presentGeo } from '../../core/geo.js';
+import { NO_GEO, presentGeo } from '../../core/geo.js';
 import type { GameRule } from '../../core/heartbeats/game-rules.js';
 import { createGameRules } from '../../core/heartbeats/game-rules.js';
 import type { IpBytes } from '../../core/ip.js';
@@ -33,16 +33,16 @@ export type WorkerHost = ReturnType<typeof createHost>;
 export function createHost(deps: WorkerDeps) {
   const base = createBase(deps);
   const { io, settings, index, gauges, events } = base;
-  const { shared, ...start } = deps.start;
+  const { shared } = deps.start;
   /** The main thread has the first part of what is divided among threads. */
   const thread = index + 1;
   const now = (): number => io.now();
-  let games = createGameRules(start.games, compilePattern);
-  let geoFiles = openGeo(start.geo);
+  let games = createGameRules([], compilePattern);
+  let geoFiles = NO_GEO;
   const geo = presentGeo(() => geoFiles);
 
   const ownPorts = createOwnPorts(shared.ownPorts, thread);
-  const exits = new WorkerExits(settings, start.exits, now, (event) => events.push(event));
+  const exits = new WorkerExits(settings, [], now, (event) => events.push(event));
   const isOfInterface = createIsLocalAddress(now);
   /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
   const isLocalAddress = (ip: IpBytes): boolean => isOfInterface(ip) || exits.hasAddress(ip);

@@ -10,26 +10,18 @@ import type {
 import { MINUTE_MS } from '../../core/clock.js';
 import type { RecordActivity } from '../database.js';
 import { oneAtATime } from '../follow-changes.js';
-import { PG_IDENTITY, PG_NOW_MS } from './changes.js';
+import { createUnseenReader, PG_NOW_MS } from './changes.js';
 
 const KEPT_MS = 10 * MINUTE_MS;
 /** Less than KEPT_MS, because rows get their time before their transaction ends. */
 const SAFE_MS = 8 * MINUTE_MS;
 
-const UNSEEN = `
-  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity, unseen.*
-  from (select 1) as once left join lateral (
-    select seq, xact::text as transaction, account_id, kind, day, bytes_up, bytes_down, login_at from account_activity
-    where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
-  ) as unseen on true
-  order by unseen.seq`;
+const COLUMNS = 'account_id, kind, day, bytes_up, bytes_down, login_at';
 
 interface Row {
-  snapshot: string;
-  at: number;
-  identity: string;
+  seq: number;
   transaction: string;
-  account_id: string | null;
+  account_id: string;
   kind: string;
   day: number;
   bytes_up: number;
@@ -42,8 +34,8 @@ export function createPgActivityRecorder(origin: string): RecordActivity {
   return async (trx, rows) => {
     if (rows.length === 0) return;
     await trx.raw(
-      `insert into account_activity (origin, at, account_id, kind, day, bytes_up, bytes_down, login_at)
-       select ?, ${PG_NOW_MS}, account_id, kind, day, bytes_up, bytes_down, login_at
+      `insert into account_activity (origin, at, ${COLUMNS})
+       select ?, ${PG_NOW_MS}, ${COLUMNS}
        from jsonb_to_recordset(?::jsonb)
          as row(account_id text, kind text, day int, bytes_up bigint, bytes_down bigint, login_at bigint)`,
       [origin, JSON.stringify(rows)],
@@ -53,17 +45,14 @@ export function createPgActivityRecorder(origin: string): RecordActivity {
 
 /** Creates a feed of the activity from now on. Rejects when the database cannot be read. */
 export async function createPgActivityFeed(db: Knex, origin: string): Promise<ActivityFeed> {
-  const { rows: first }: { rows: Pick<Row, 'snapshot' | 'at' | 'identity'>[] } = await db.raw(
-    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
-  );
-  let position = first[0] ?? { snapshot: '', at: 0, identity: '' };
+  const readRows = await createUnseenReader<Row>(db, {
+    table: 'account_activity',
+    columns: `xact::text as transaction, ${COLUMNS}`,
+    safeMs: SAFE_MS,
+  });
 
   async function next(): Promise<ActivityRead> {
-    const before = position;
-    const { rows }: { rows: Row[] } = await db.raw(UNSEEN, [before.snapshot, before.snapshot, origin]);
-    position = rows[0] ?? position;
-    const { snapshot, at, identity } = position;
-    const hasMissed = identity !== before.identity || at - before.at > SAFE_MS;
+    const { rows, snapshot, hasMissed } = await readRows(origin);
     return { activity: rows.flatMap(toActivity), upTo: parse(snapshot).xmin, hasMissed };
   }
 
@@ -78,8 +67,7 @@ export async function createPgActivityFeed(db: Knex, origin: string): Promise<Ac
 }
 
 function toActivity(row: Row): AccountActivity[] {
-  if (row.account_id === null) return [];
-  const accountId = row.account_id;
+  const { account_id: accountId } = row;
   if (row.kind === 'heartbeats') return [{ kind: 'heartbeats', accountId }];
   if (row.kind === 'login') return [{ kind: 'login', accountId, at: row.login_at }];
   if (row.kind !== 'traffic') return [];

@@ -35,18 +35,9 @@ export const PG_NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as b
  * SQL expression: identifies the database and the start of its server. The value changes when a restored copy or a standby replaces
  * the database, and when the server restarts, because unlogged tables are empty after a crash.
  */
-export const PG_IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
+const PG_IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
   (select timeline_id from pg_control_checkpoint()) || '/' ||
   (select oid from pg_database where datname = current_database()) || '/' || pg_postmaster_start_time()`;
-
-/** At least one row, with the snapshot of this statement; one row for each change that was not visible in the previous snapshot. */
-const UNSEEN_CHANGES = `
-  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity, unseen.topic, unseen.key
-  from (select 1) as once left join lateral (
-    select seq, topic, key from changes
-    where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
-  ) as unseen on true
-  order by unseen.seq`;
 
 /** The position of a reader. */
 interface Position {
@@ -56,7 +47,39 @@ interface Position {
   readonly identity: string;
 }
 
-type UnseenRow = Position & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
+const POSITION = `pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`;
+
+/**
+ * Returns a function that reads the rows of a table from now on, each once, in any order of commits.
+ * @param safeMs a reader that paused for longer may have missed rows
+ */
+export async function createUnseenReader<Row extends { readonly seq: unknown }>(
+  db: Knex,
+  { table, columns, safeMs }: { readonly table: string; readonly columns: string; readonly safeMs: number },
+) {
+  const first: { rows: Position[] } = await db.raw(`select ${POSITION}`);
+  let position = first.rows[0] ?? { snapshot: '', at: 0, identity: '' };
+  // At least one row, with the snapshot of this statement; one for each row that was not visible in the previous snapshot.
+  const unseen = `select ${POSITION}, unseen.* from (select 1) as once left join lateral (
+    select seq, ${columns} from ${table}
+    where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
+  ) as unseen on true
+  order by unseen.seq`;
+
+  /** @param origin GUID of the process whose rows are not read */
+  return async (origin: string) => {
+    const before = position;
+    const { rows }: { rows: (Position & Row)[] } = await db.raw(unseen, [
+      before.snapshot,
+      before.snapshot,
+      origin,
+    ]);
+    position = rows[0] ?? position;
+    const { snapshot, at, identity } = position;
+    const hasMissed = identity !== before.identity || at - before.at > safeMs;
+    return { rows: rows.filter(({ seq }) => seq !== null), snapshot, hasMissed };
+  };
+}
 
 /** Own changes are also read for this time after the answer to a COMMIT was lost, in ms: the server may still execute it. */
 const READ_BACK_MS = MINUTE_MS;
@@ -89,9 +112,9 @@ export function createLostCommits(): LostCommits {
 
 export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
   const record = createChangeRecorder(origin, () => db.raw(PG_NOW_MS));
-  return async (trx, ...changes) => {
-    if (changes.length === 0) return;
-    await record(trx, ...changes);
+  return async (trx, topic, ...keys) => {
+    if (keys.length === 0) return;
+    await record(trx, topic, ...keys);
     await trx.raw('select pg_notify(?, ?)', [CHANNEL, '']);
   };
 }
@@ -110,7 +133,11 @@ export async function createPgChangeFeed(
   },
 ): Promise<ChangeFeed> {
   const { connection, origin, now, lost = createLostCommits(), keptMs = CHANGES_KEPT_MS } = options;
-  let position = await currentPosition(following);
+  const readRows = await createUnseenReader<ChangeRow>(following, {
+    table: 'changes',
+    columns: 'topic, key',
+    safeMs: SAFE_PART * keptMs,
+  });
   let waiting: Change[] = [];
   let trimmedAt = now();
 
@@ -122,21 +149,11 @@ export async function createPgChangeFeed(
   }
 
   async function readUnseen(): Promise<Change[]> {
-    const { snapshot, at, identity } = position;
-    const ignoredOrigin = lost.hasRecent() ? '' : origin;
-    const { rows }: { rows: UnseenRow[] } = await following.raw(UNSEEN_CHANGES, [
-      snapshot,
-      snapshot,
-      ignoredOrigin,
-    ]);
-    const [first] = rows;
-    if (!first) return [];
-    position = { snapshot: first.snapshot, at: first.at, identity: first.identity };
-    const hasMissed = lost.take() || identity !== position.identity || position.at - at > SAFE_PART * keptMs;
+    const { rows, hasMissed } = await readRows(lost.hasRecent() ? '' : origin);
+    const isLost = lost.take();
     // Not awaited. After a failure the next trim deletes more, and the next read reports the problem.
     void trim().catch(() => undefined);
-    if (hasMissed) return [{ topic: 'everything' }];
-    return rows.flatMap((row) => (row.topic === null ? [] : toChange(row)));
+    return hasMissed || isLost ? [{ topic: 'everything' }] : rows.flatMap(toChange);
   }
 
   async function trim(): Promise<void> {
@@ -148,13 +165,6 @@ export async function createPgChangeFeed(
   }
 
   return { next: oneAtATime(read), listen: (wake) => listen(connection, CHANNEL, wake) };
-}
-
-async function currentPosition(db: Knex): Promise<Position> {
-  const { rows }: { rows: Position[] } = await db.raw(
-    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
-  );
-  return rows[0] ?? { snapshot: '', at: 0, identity: '' };
 }
 
 /** Delay before reconnecting, in ms. */

@@ -13,7 +13,7 @@ import {
   type Opener,
   type ReaderOptions,
 } from '../database.js';
-import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from '../migrate.js';
+import { isNew, migrateOnOpen, missingMigrations, type Target } from '../migrate.js';
 import { toStartError as toFolderError } from '../sqlite/errors.js';
 import { sqliteFile } from '../sqlite/files.js';
 import { createPgActivityFeed, createPgActivityRecorder, parseSnapshot } from './activity.js';
@@ -53,7 +53,7 @@ export async function openPg(options: PgOptions, opener: Opener): Promise<Databa
   requireReadable(connection);
   const lock = opener.is === 'daemon' ? await lockFolder(dataDir) : null;
   try {
-    await migrateOnOpen(options, opener);
+    await prepare(options, opener);
     return open(options, async () => lock?.release());
   } catch (error) {
     await lock?.release();
@@ -82,25 +82,29 @@ function open(options: PgOptions, release: () => Promise<void>): Database {
     reads,
     scans,
     following,
-    heartbeats: (recordActivity, isNewBatch) =>
-      createPgHeartbeatStore({ db, reads }, recordActivity, isNewBatch),
-    batches: createPgBatches,
     nowMs: PG_NOW_MS,
     isShared: true,
-    activity: (origin) => createPgActivityFeed(db, origin),
-    activityRecorder: createPgActivityRecorder,
     snapshot: { sql: 'pg_current_snapshot()::text', parse: parseSnapshot },
-    liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
-    penalties: (recordChange) => createPgPenaltyStore({ db, following }, recordChange),
-    permits: (process, recordChange) => createPgPermitStore(db, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
     lockTokens: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [TOKENS_LOCK]),
     loginSearch: null,
-    changes: async (origin, now) => ({
-      record: createPgChangeRecorder(db, origin),
-      feed: await createPgChangeFeed({ db, following }, { connection, origin, now, lost }),
-    }),
+    async ofProcess(process, now) {
+      const recordChange = createPgChangeRecorder(db, process);
+      const recordActivity = createPgActivityRecorder(process);
+      const isNewBatch = createPgBatches(process);
+      return {
+        recordChange,
+        changes: await createPgChangeFeed({ db, following }, { connection, origin: process, now, lost }),
+        recordActivity,
+        activity: await createPgActivityFeed(db, process),
+        isNewBatch,
+        heartbeats: createPgHeartbeatStore({ db, reads }, recordActivity, isNewBatch),
+        liveSessions: createPgLiveSessionStore({ db, reads }, process, recordChange),
+        permits: createPgPermitStore(db, process, recordChange),
+        penalties: createPgPenaltyStore({ db, following }, recordChange),
+      };
+    },
     size: () => sizeOf(db),
     async backup() {
       throw new StartError(
@@ -126,7 +130,7 @@ const QUEUE_LOCK = 7_305_808_870;
 const ADDRESSES_LOCK = 7_305_808_871;
 const TOKENS_LOCK = 7_305_808_873;
 
-async function migrateOnOpen({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
+async function prepare({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
   const db = connectPgMigrator(connection);
   const where = nameOf(connection);
   const lock = (trx: Knex) => trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
@@ -134,8 +138,8 @@ async function migrateOnOpen({ connection, mayCreate = true }: PgOptions, opener
   try {
     await preparePg(db, where);
     if (!mayCreate) await requireTables(target);
-    if (opener.is === 'command') await migrateOnlyNew(target);
-    else await migrateForDaemon(target, opener);
+    // No copy: the migrations are one transaction, and the operator makes backups of the server.
+    await migrateOnOpen(target, opener, null);
   } finally {
     await db.destroy();
   }
@@ -147,17 +151,6 @@ async function requireTables(target: Target): Promise<void> {
     'database-missing',
     `The database ${target.where} has no tables of Pulsegate yet. Start the daemon with it first, or name the right configuration with --config FILE.`,
   );
-}
-
-/** Makes no copy first, because the migrations are one transaction, and the operator makes backups of the server. */
-async function migrateForDaemon(target: Target, opener: Opener & { is: 'daemon' }): Promise<void> {
-  const missing = await missingMigrations(target);
-  if (missing.length === 0) return;
-  if (isNew(missing)) return migrate(target);
-  const startedAt = performance.now();
-  opener.onMigration({ kind: 'started', missing, copy: null });
-  await migrate(target);
-  opener.onMigration({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
 }
 
 async function sizeOf(db: Knex): Promise<number | null> {

@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import type { LiveSessionFilter, LiveSessionStore, LiveSessionView } from '../../core/sessions/session.js';
 import type { RecordChange } from '../follow-changes.js';
-import { containing, fromRow, inTransaction, toRow } from '../sql.js';
+import { containingIn, countOf, find, fromRow, having, inTransaction, toRow } from '../sql.js';
 import { PG_NOW_MS } from './changes.js';
 
 /** A row, with its columns as fields. */
@@ -51,17 +51,14 @@ export function createPgLiveSessionStore(
 
   function matching({ search, accountId, game, protocol }: LiveSessionFilter): Knex.QueryBuilder {
     const query = live();
-    if (accountId !== undefined) query.where('session.account_id', accountId);
-    if (game !== undefined) query.where('session.game_id', game);
-    if (protocol !== undefined) query.where('session.protocol', protocol);
-    if (search !== '') {
-      query.where((any) => {
-        for (const column of ['username', 'client', 'game_id'])
-          any.orWhere(containing(reads, `session.${column}`, search));
-        for (const column of ['host', 'address']) any.orWhere(containing(reads, destination(column), search));
-      });
-    }
-    return query;
+    having(query, {
+      'session.account_id': accountId,
+      'session.game_id': game,
+      'session.protocol': protocol,
+    });
+    const texts = ['session.username', 'session.client', 'session.game_id'];
+    const columns = [...texts, destination('host'), destination('address')];
+    return search === '' ? query : containingIn(reads, query, columns, search);
   }
 
   return {
@@ -73,14 +70,13 @@ export function createPgLiveSessionStore(
     async list(filter, limit) {
       const items = await views(matching(filter).orderBy('session.opened_at', 'desc').limit(limit));
       if (items.length < limit) return { items, matched: items.length };
-      const [count]: { count: number }[] = await matching(filter).count({ count: '*' });
-      return { items, matched: count?.count ?? 0 };
+      return { items, matched: await countOf(matching(filter)) };
     },
 
     byIds: (ids) => views(live().whereIn('session.id', ids)),
 
     async byAccount() {
-      const rows: object[] = await live()
+      const query = live()
         .groupBy('session.account_id')
         .select(
           'session.account_id',
@@ -93,16 +89,11 @@ export function createPgLiveSessionStore(
           reads.raw('sum(session.rate_up) as rate_up'),
           reads.raw('sum(session.rate_down) as rate_down'),
         );
-      return rows.map((row) => fromRow(row));
+      return find(query);
     },
 
-    requestEnd: (ids) =>
-      inTransaction(db, (trx) =>
-        recordChange(trx, ...ids.map((id) => ({ topic: 'end-session', id }) as const)),
-      ),
-
-    requestEndOfAccount: (id) =>
-      inTransaction(db, (trx) => recordChange(trx, { topic: 'end-sessions-of-account', id })),
+    requestEnd: (ids) => inTransaction(db, (trx) => recordChange(trx, 'end-session', ...ids)),
+    requestEndOfAccount: (id) => inTransaction(db, (trx) => recordChange(trx, 'end-sessions-of-account', id)),
 
     async trim() {
       await db.raw(TRIM);

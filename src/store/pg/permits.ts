@@ -43,10 +43,8 @@ export function createPgPermitStore(db: Knex, process: string, recordChange: Rec
       const [here, elsewhere] = [true, false].map((isHere) =>
         rows.filter((row) => (row.surplus_process === process) === isHere).map((row) => row.surplus_id),
       ) as [string[], string[]];
-      if (elsewhere.length > 0) {
-        const changes = elsewhere.map((id) => ({ topic: 'revoke-permit' as const, id }));
-        await inTransaction(db, (trx) => recordChange(trx, ...changes));
-      }
+      if (elsewhere.length > 0)
+        await inTransaction(db, (trx) => recordChange(trx, 'revoke-permit', ...elsewhere));
       return here;
     },
 
@@ -85,7 +83,7 @@ export function createPgPenaltyStore(
           'delete from penalties where key in (select key from penalties order by ends_at desc offset ?)',
           [maxPenalties],
         );
-        await recordChange(trx, ...penalties.map(({ key }) => ({ topic: 'penalty' as const, id: key })));
+        await recordChange(trx, 'penalty', ...penalties.map(({ key }) => key));
       }),
 
     async live(keys) {

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import knex, { type Knex } from 'knex';
 import { corrupt, foreign } from './errors.js';
-import { type Access, ImmediateSqliteClient, type SqliteConfig, waitForLock } from './knex-client.js';
-import { type SqlitePackageChoice, sqlitePackage } from './package.js';
+import { accessFor, ImmediateSqliteClient, sqliteConfig, waitForLock } from './knex-client.js';
+import type { SqlitePackageChoice } from './package.js';
 
 /** "PGTE": marks a database of Pulsegate in its header (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x50475445;
@@ -14,9 +14,6 @@ const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 
 /** Longest wait of SQLite itself for a lock, in ms. It cannot be interrupted, not even by a stop. */
 const BUSY_SLICE_MS = 250;
-
-/** Prevents knex from printing messages: it also throws them as errors. */
-const SILENT = { warn: () => {}, error: () => {} };
 
 /** A connection, as far as the pool's hook needs it. */
 interface RawConnection {
@@ -38,24 +35,10 @@ export function connectSqlite(
     pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
     pragma synchronous = full;`;
-  const access: Access = {
-    waitMs: busyTimeoutMs,
-    isClosing: false,
-    refusal: null,
-    opened: null,
-    busyAt: Number.NEGATIVE_INFINITY,
-    hasCaller,
-  };
-  const config: SqliteConfig = {
-    client: ImmediateSqliteClient,
-    // Without it, knex would load the package itself, and report every failure as a missing package.
-    sqlite: sqlitePackage(choice).loaded,
-    access,
+  const access = accessFor(busyTimeoutMs, hasCaller);
+  return knex({
+    ...sqliteConfig(ImmediateSqliteClient, choice, access),
     connection: { filename: file },
-    useNullAsDefault: true,
-    // Errors contain the query without its values, which may be hashes, secrets and messages.
-    compileSqlOnError: false,
-    log: SILENT,
     pool: {
       min: 1,
       max: 1,
@@ -65,8 +48,7 @@ export function connectSqlite(
         waitForLock(access, () => exec(settings)).then(() => done(null), done);
       },
     },
-  };
-  return knex(config);
+  });
 }
 
 /**

@@ -9,11 +9,9 @@ import { giveToFolderOwner, prepareFolder } from '../data-folder.js';
 import {
   type Database,
   DEFAULT_READING,
-  isAlwaysNew,
-  type MigrationEvent,
+  type LoginSearch,
   type Opener,
   type ReaderOptions,
-  recordNoActivity,
 } from '../database.js';
 import {
   CHANGES_KEPT_MS,
@@ -26,8 +24,7 @@ import {
   type RecordChange,
   toChange,
 } from '../follow-changes.js';
-import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from '../migrate.js';
-import type { LoginSearch } from '../tables/logins.js';
+import { migrateOnOpen } from '../migrate.js';
 import { backupSqlite, syncToDisk } from './backup.js';
 import { createSqliteCheck } from './check.js';
 import { connectSqlite, prepareSqlite } from './connect.js';
@@ -96,31 +93,36 @@ async function open(
     if (opener.is === 'daemon') await recordLogOwner(db, file);
     const opened = await identityOf(file);
     for (const connections of [db, reads, scans]) accessOf(connections).opened = opened;
-    await migrateOnOpen({ db, kind: 'sqlite3', where: file }, opener);
+    const copy = `${file}.before-migration`;
+    await migrateOnOpen({ db, kind: 'sqlite3', where: file }, opener, {
+      file: copy,
+      write: () => replaceCopy(db, copy),
+    });
     const check = opener.is === 'daemon' ? await createSqliteCheck({ db, reads }, file, accessOf(db)) : null;
     return {
       db,
       reads,
       scans,
       following: db,
-      heartbeats: () => createSqliteHeartbeatStore(db, reads),
-      batches: () => isAlwaysNew,
       nowMs: NOW_MS,
       isShared: false,
-      liveSessions: () => null,
-      permits: () => null,
-      penalties: () => null,
-      activity: () => null,
-      activityRecorder: () => recordNoActivity,
       snapshot: null,
       // SQLite has only one writing transaction at a time.
       lockQueue: async () => {},
       lockAddresses: async () => {},
       lockTokens: async () => {},
       loginSearch: sqliteLoginSearch,
-      changes: async (origin, now) => ({
-        record: createSqliteChangeRecorder(origin, now),
-        feed: await createSqliteChangeFeed(db, origin),
+      ofProcess: async (process, now) => ({
+        recordChange: createSqliteChangeRecorder(process, now),
+        changes: await createSqliteChangeFeed(db, process),
+        heartbeats: createSqliteHeartbeatStore(db, reads),
+        // The answers of a database in this process cannot get lost.
+        isNewBatch: async () => true,
+        recordActivity: async () => {},
+        activity: null,
+        liveSessions: null,
+        permits: null,
+        penalties: null,
       }),
       size: () => sizeOf(file),
       backup: (target) => backupSqlite(db, target),
@@ -147,11 +149,6 @@ async function setLogAside(file: string, { onLogSetAside }: Opener & { is: 'daem
   if (aside) onLogSetAside?.(aside);
 }
 
-async function migrateOnOpen(target: Target, opener: Opener): Promise<void> {
-  if (opener.is === 'command') return migrateOnlyNew(target);
-  return migrateWithCopy(target, `${target.where}.before-migration`, opener.onMigration);
-}
-
 function closeAll(db: Knex, ...readers: readonly Knex[]): Promise<void> {
   return everyStep(...readers.map((each) => () => each.destroy()), () => db.destroy());
 }
@@ -164,11 +161,11 @@ async function sizeOf(file: string): Promise<number | null> {
 /** Also deletes old changes whenever it records new ones. */
 function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
   const record = createChangeRecorder(origin, now);
-  return async (trx, ...changes) => {
+  return async (trx, topic, ...keys) => {
     await trx('changes')
       .where('at', '<', now() - CHANGES_KEPT_MS)
       .delete();
-    await record(trx, ...changes);
+    await record(trx, topic, ...keys);
   };
 }
 
@@ -202,25 +199,6 @@ export const sqliteLoginSearch: LoginSearch = {
   rows: (db, text) => db('logins_text').whereRaw('logins_text match ?', [`"${text.replaceAll('"', '""')}"`]),
   id: 'logins_text.rowid',
 };
-
-/**
- * Migrates the database. Copies it to `copyFile` first, unless it is new.
- * @throws StartError `database-newer`
- */
-export async function migrateWithCopy(
-  target: Target,
-  copyFile: string,
-  onEvent: (event: MigrationEvent) => void,
-): Promise<void> {
-  const missing = await missingMigrations(target);
-  if (missing.length === 0) return;
-  if (isNew(missing)) return migrate(target);
-  const startedAt = performance.now();
-  onEvent({ kind: 'started', missing, copy: copyFile });
-  await replaceCopy(target.db, copyFile);
-  await migrate(target);
-  onEvent({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
-}
 
 /** Replaces the previous copy in one step. */
 async function replaceCopy(db: Knex, copyFile: string): Promise<void> {

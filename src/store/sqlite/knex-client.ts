@@ -8,6 +8,7 @@ import { codeOf } from '../../core/errors.js';
 import { type StorageProblem, withStorageProblem } from '../../core/storage.js';
 import { problemOf } from './errors.js';
 import { identityOf } from './log-owner.js';
+import { type SqlitePackageChoice, sqlitePackage } from './package.js';
 
 /** The permitted access of a connection. Part of the configuration of knex. */
 export interface Access {
@@ -27,6 +28,32 @@ export interface Access {
 
 /** The configuration of knex for a SQLite file; `sqlite` comes from package.ts. */
 export type SqliteConfig = Knex.Config & { readonly access: Access; readonly sqlite: unknown };
+
+export const accessFor = (waitMs: number, hasCaller = () => true): Access => ({
+  waitMs,
+  isClosing: false,
+  refusal: null,
+  opened: null,
+  busyAt: Number.NEGATIVE_INFINITY,
+  hasCaller,
+});
+
+/** What all connections to a file have in common. @throws StartError `database-client-unusable` */
+export const sqliteConfig = (
+  client: typeof ImmediateSqliteClient,
+  choice: SqlitePackageChoice,
+  access: Access,
+): SqliteConfig => ({
+  client,
+  // Without it, knex would load the package itself, and report every failure as a missing package.
+  sqlite: sqlitePackage(choice).loaded,
+  access,
+  useNullAsDefault: true,
+  // Errors contain the query without its values, which may be hashes, secrets and messages.
+  compileSqlOnError: false,
+  // knex also throws what it would print.
+  log: { warn: () => {}, error: () => {} },
+});
 
 export function accessOf(db: Knex): Access {
   return (db.client as { config: { access: Access } }).config.access;

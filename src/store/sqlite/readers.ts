@@ -3,8 +3,8 @@
 import knex, { type Knex } from 'knex';
 import { codeOf, QueryTooSlowError } from '../../core/errors.js';
 import { acquireReader, type ReaderOptions } from '../database.js';
-import { ImmediateSqliteClient, type SqliteConfig } from './knex-client.js';
-import { type SqlitePackageChoice, sqlitePackage } from './package.js';
+import { accessFor, ImmediateSqliteClient, type SqliteConfig, sqliteConfig } from './knex-client.js';
+import type { SqlitePackageChoice } from './package.js';
 
 /** A connection, as far as it is used here. */
 interface RawConnection {
@@ -63,23 +63,11 @@ export function connectReaders(
   { readers, timeoutMs }: ReaderOptions,
 ): Knex {
   const config: ReaderConfig = {
-    client: ReadingClient,
-    sqlite: sqlitePackage(choice).loaded,
-    access: {
-      waitMs: timeoutMs,
-      isClosing: false,
-      refusal: null,
-      opened: null,
-      busyAt: Number.NEGATIVE_INFINITY,
-      hasCaller: () => true,
-    },
+    ...sqliteConfig(ReadingClient, choice, accessFor(timeoutMs)),
     timeoutMs,
     // Without OPEN_CREATE: reading a missing database must fail.
     connection: { filename: file, flags: ['OPEN_READWRITE'] },
     acquireConnectionTimeout: timeoutMs,
-    useNullAsDefault: true,
-    compileSqlOnError: false,
-    log: { warn: () => {}, error: () => {} },
     pool: {
       min: 0,
       max: readers,

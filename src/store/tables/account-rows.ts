@@ -9,7 +9,7 @@ import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
-import { toWireDate } from '../../core/wire-date.js';
+import { toWireDate } from '../../core/time/wire-date.js';
 import { type ColumnOf, columnOf, slices } from '../sql.js';
 
 /** Authorized addresses have their own table. */
@@ -31,7 +31,9 @@ export type AccountRow = {
 } & Record<ColumnOf<Exclude<FieldName, 'authorizedAddresses'>>, Cell>;
 
 /** An account row joined with the row of its limits, if there is one. */
-export type JoinedRow = AccountRow & (LimitsRow | { readonly account_id: null });
+export type JoinedRow = AccountRow & (LimitsRow | typeof UNLIMITED);
+
+export const UNLIMITED = { account_id: null } as const;
 
 export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[]): Account {
   const values = row as unknown as Readonly<Record<string, Cell>>;
@@ -81,7 +83,7 @@ const toContacts = (text: string | null): Contacts =>
 /** Rows in one statement; thirteen bound values each, well below the limit of every database. */
 const LIMIT_COLUMNS = LIMIT_KINDS.map(([name, kind]) => ({ name, column: columnOf(name), kind }) as const);
 
-type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
+export type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
   account_id: string;
   reset_at: number | null;
   reset_total_bytes: number;
@@ -94,7 +96,7 @@ export async function writeLimits(trx: Knex.Transaction, accounts: readonly Acco
 }
 
 /** Converts the joined limits row of an account, which may be missing. */
-function toLimits(row: LimitsRow | { readonly account_id: null }): Pick<Account, 'limits' | 'quotaReset'> {
+function toLimits(row: LimitsRow | typeof UNLIMITED): Pick<Account, 'limits' | 'quotaReset'> {
   if (row.account_id === null) return { limits: NO_LIMITS, quotaReset: null };
   const limits = LIMIT_COLUMNS.map(({ name, column, kind }) => [name, kind.ofColumn(row[column])]);
   const { reset_at: at, reset_total_bytes: totalBytes } = row;

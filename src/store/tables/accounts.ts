@@ -3,26 +3,24 @@ import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../../core/accounts/account-audit.js';
 import { type AccountStore, type StoredChange, UsernameTaken } from '../../core/accounts/account-store.js';
-import type { Calendar } from '../../core/accounts/usage/calendar.js';
 import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.js';
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
-import type { Clock } from '../../core/clock.js';
 import { noRefusal, type Refuse } from '../../core/settings/setting.js';
-import type { Database, RecordActivity } from '../database.js';
-import type { RecordChange } from '../follow-changes.js';
+import type { StoreContext } from '../database.js';
 import { inTransaction, isUniqueViolation, slices } from '../sql.js';
 import {
   type AccountRow,
   changedColumns,
   type JoinedRow,
+  type LimitsRow,
   readAddresses,
   toAccount,
   toRow,
+  UNLIMITED,
   writeAddresses,
   writeLimits,
 } from './account-rows.js';
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './acting.js';
-import type { RecordAudit } from './audit.js';
 import { addTraffic } from './traffic.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
@@ -30,14 +28,8 @@ const LOGINS_PER_STATEMENT = 400;
 /** Accounts added by one statement; about twenty bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
-export function createAccountStore(
-  { db, following, lockAddresses }: Pick<Database, 'db' | 'following' | 'lockAddresses'>,
-  recordChange: RecordChange,
-  recordAudit: RecordAudit,
-  recordActivity: RecordActivity,
-  now: Clock,
-  calendar: Calendar,
-): AccountStore {
+export function createAccountStore(context: StoreContext): AccountStore {
+  const { db, following, lockAddresses, recordChange, recordAudit, recordActivity, now, calendar } = context;
   const withLimits = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
       .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
@@ -72,7 +64,7 @@ export function createAccountStore(
         trx,
         traffic.filter(({ accountId }) => added.has(accountId)),
       );
-      await recordChange(trx, ...inserted.map(toChange));
+      await recordChange(trx, 'account', ...added);
       await recordAudit(trx, [
         ...inserted.map((account) => accountAudit(by, null, account)),
         ...limited.map((account) => limitsAudit(by, NO_LIMITS, account)),
@@ -102,7 +94,7 @@ export function createAccountStore(
       await writeLimits(trx, [...new Set([...having('limits'), ...having('quotaReset')])]);
       await writeAddresses(trx, having('authorizedAddresses'), lockAddresses);
       await addTraffic(trx, traffic);
-      await recordChange(trx, ...changed.map(toChange));
+      await recordChange(trx, 'account', ...changed.map(({ id }) => id));
       await recordAudit(trx, audit);
       return changed;
     });
@@ -131,7 +123,7 @@ export function createAccountStore(
       await trx('player_links').whereIn('account_id', removedIds).delete();
       await trx('traffic_days').whereIn('account_id', removedIds).delete();
       await trx('accounts').whereIn('id', removedIds).delete();
-      await recordChange(trx, ...removed.map(toChange));
+      await recordChange(trx, 'account', ...removedIds);
       await recordAudit(
         trx,
         removed.map((account) => accountAudit(by, account, null)),
@@ -152,9 +144,12 @@ export function createAccountStore(
 
   return {
     async all() {
-      const rows: JoinedRow[] = await withLimits(db).orderBy(['created_at', 'position']);
+      const rows: AccountRow[] = await db('accounts').orderBy(['created_at', 'position']);
+      // Most accounts have no limits: a join would read their columns for each.
+      const limits: LimitsRow[] = await db('account_limits');
+      const limitsOf = new Map(limits.map((row) => [row.account_id, row]));
       const addressesOf = await readAddresses(db, null);
-      return rows.map((row) => toAccount(row, addressesOf));
+      return rows.map((row) => toAccount({ ...row, ...(limitsOf.get(row.id) ?? UNLIMITED) }, addressesOf));
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],
@@ -189,7 +184,7 @@ export function createAccountStore(
         const changed = await trx('accounts')
           .where({ id, password_hash: from })
           .update({ password_hash: to });
-        if (changed > 0) await recordChange(trx, { topic: 'account', id });
+        if (changed > 0) await recordChange(trx, 'account', id);
       }),
   };
 }
@@ -242,5 +237,3 @@ async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }
     logins.flatMap(({ id, at }) => [id, at]),
   );
 }
-
-const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;

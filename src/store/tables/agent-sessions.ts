@@ -2,7 +2,8 @@
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
-import { containing, fromRow, inTransaction, slices, toRow, updateEach } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { containing, find, fromRow, having, inTransaction, slices, toRow, updateEach } from '../sql.js';
 
 /** Messages removed by one statement. */
 const POSITIONS_PER_STATEMENT = 500;
@@ -17,14 +18,14 @@ interface MessageRow {
   at: number;
 }
 
-export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): AgentSessionStore {
+export function createAgentSessionStore({ db, reads, scans }: StoreContext): AgentSessionStore {
   return {
     async list({ agent, search, after, limit }) {
       const newestFirst = [{ column: 'last_used_at', order: 'desc' }, { column: 'key' }];
       const query = (search === undefined ? reads : scans)('agent_sessions')
         .orderBy(newestFirst)
         .limit(limit);
-      if (agent !== undefined) query.where({ agent });
+      having(query, { agent });
       if (search !== undefined) query.where(containing(db, 'key', search));
       if (after !== undefined) {
         const { lastUsedAt, key } = after;
@@ -34,8 +35,7 @@ export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): Age
             .orWhere((same) => same.where('last_used_at', lastUsedAt).where('key', '>', key)),
         );
       }
-      const rows: object[] = await query;
-      return rows.map((row) => fromRow<AgentSession>(row));
+      return find<AgentSession>(query);
     },
 
     async get(key) {

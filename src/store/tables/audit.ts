@@ -10,13 +10,8 @@ import type {
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import { containing, inTimeRange, slices } from '../sql.js';
-
-/** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
-export type RecordAudit = (
-  trx: Knex,
-  records: readonly (AuditRecord | null | undefined)[],
-) => Promise<readonly string[]>;
+import type { RecordAudit, StoreContext } from '../database.js';
+import { containingIn, countOf, deleteFound, having, inTimeRange, slices } from '../sql.js';
 
 interface AuditRow {
   id: string;
@@ -47,25 +42,17 @@ export function createAuditRecorder(now: Clock): RecordAudit {
   };
 }
 
-export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit: RecordAudit): AuditStore {
+export function createAuditStore({ db, reads, scans, recordAudit }: StoreContext): AuditStore {
   const readerOf = ({ search }: AuditFilter): Knex => (search ? scans : reads);
 
   const matching = (filter: AuditFilter): Knex.QueryBuilder => {
     const query = readerOf(filter)('audit');
     if (filter.action !== undefined) query.whereIn('action', [filter.action].flat());
-    if (filter.via !== undefined) query.where('via', filter.via);
-    if (filter.objectId !== undefined) query.where('object_id', filter.objectId);
-    if (filter.importId !== undefined) query.where('import_id', filter.importId);
-    else if (filter.objectId === undefined) query.whereNull('import_id');
-    if (filter.operatorId !== undefined) query.where('operator_id', filter.operatorId);
+    const { via, objectId, importId, operatorId, search } = filter;
+    having(query, { via, object_id: objectId, import_id: importId, operator_id: operatorId });
+    if (importId === undefined && objectId === undefined) query.whereNull('import_id');
     inTimeRange(query, 'at', filter);
-    const { search } = filter;
-    if (search !== undefined && search !== '') {
-      query.where((any) => {
-        for (const column of ['actor', 'address', 'action', 'object_name'])
-          any.orWhere(containing(db, column, search));
-      });
-    }
+    if (search) containingIn(db, query, ['actor', 'address', 'action', 'object_name'], search);
     return query;
   };
 
@@ -100,15 +87,10 @@ export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit
       return rows.map((row) => toEntry(row, byId));
     },
 
-    async count(filter) {
-      const [row] = (await matching(filter).count({ count: '*' })) as { count: number }[];
-      return row?.count ?? 0;
-    },
+    count: (filter) => countOf(matching(filter)),
 
-    async trim(before, limit) {
-      const old = db('audit').where('at', '<', before).orderBy('at').limit(limit).select('id');
-      return db('audit').whereIn('id', old).delete();
-    },
+    trim: (before, limit) =>
+      deleteFound(db, 'audit', db('audit').where('at', '<', before).orderBy('at').limit(limit)),
   };
 }
 

@@ -1,11 +1,11 @@
 // Pending deliveries of replies, and all delivery attempts.
-import type { Knex } from 'knex';
 import type { DeliveryStore } from '../../core/agents/run-store.js';
 import type { Delivery } from '../../core/agents/runs.js';
-import { fromRow, inTransaction, isDue, toRow } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { find, inTransaction, isDue, toRow } from '../sql.js';
 import { type RunRow, toRun } from './run-rows.js';
 
-export function createDeliveryStore(db: Knex): DeliveryStore {
+export function createDeliveryStore({ db }: StoreContext): DeliveryStore {
   /** Pending deliveries of `node`, or without a node. */
   const pending = (node: string) =>
     db('runs')
@@ -49,11 +49,8 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
     },
 
     async ofRun(runId) {
-      const rows: object[] = await db('run_deliveries').where({ run_id: runId }).orderBy('attempt');
-      return rows.map((row) => {
-        const delivery = fromRow<Delivery>(row);
-        return { ...delivery, delivered: Boolean(delivery.delivered) };
-      });
+      const tried = await find<Delivery>(db('run_deliveries').where({ run_id: runId }).orderBy('attempt'));
+      return tried.map((delivery) => ({ ...delivery, delivered: Boolean(delivery.delivered) }));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Reads the heartbeat tables, in the same way on every database.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
-import { fromRow, inTimeRange, ofOwner, slices } from '../sql.js';
+import { find, fromRow, having, inTimeRange, ofOwner, slices } from '../sql.js';
 
 /** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
 const COLUMNS = [
@@ -40,10 +40,7 @@ export function createHeartbeatReader(
       .orderBy('id', 'desc');
 
   return {
-    async totals() {
-      const rows: TotalsRow[] = await db('heartbeat_totals');
-      return rows.map((row) => fromRow(row));
-    },
+    totals: () => find<HeartbeatTotals>(db('heartbeat_totals')),
 
     async totalsOf(accountIds) {
       const rows: TotalsRow[] = [];
@@ -54,9 +51,8 @@ export function createHeartbeatReader(
 
     async list({ accountId, owner, gameId, from, to }, before, limit) {
       const query = entries().limit(limit);
-      if (accountId !== undefined) query.where('account_id', accountId);
+      having(query, { account_id: accountId, game_id: gameId });
       ofOwner(reads, query, 'account_id', owner);
-      if (gameId !== undefined) query.where('game_id', gameId);
       inTimeRange(query, 'at', { from, to });
       if (before !== null) query.where('id', '<', before);
       const rows: { id: number }[] = await query;

@@ -1,27 +1,29 @@
 // The logins table.
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginStore } from '../../core/accounts/access/login-log.js';
-import { containing, fromRow, inTimeRange, inTransaction, ofOwner, slices, toRow } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import {
+  containingIn,
+  countOf,
+  deleteFound,
+  find,
+  having,
+  inTimeRange,
+  inTransaction,
+  ofOwner,
+  slices,
+  toRow,
+} from '../sql.js';
 
 /** Rows in one statement; six bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-/** A full-text index of the login log. */
-export interface LoginSearch {
-  /** Whether the index can find `text`. */
-  covers(text: string): boolean;
-  /** The rows of the index that contain `text` in user name or address, ignoring case. */
-  rows(db: Knex, text: string): Knex.QueryBuilder;
-  /** The column of the index that contains the `id` of a login. */
-  readonly id: string;
-}
-
-/**
- * @param reads read-only connections
- * @param scans the read-only connection for searches that read every row
- * @param index null: searches read every row
- */
-export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: LoginSearch | null): LoginStore {
+export function createLoginStore({
+  db,
+  reads,
+  scans,
+  loginSearch: index,
+}: Pick<StoreContext, 'db' | 'reads' | 'scans' | 'loginSearch'>): LoginStore {
   const readerOf = (search: string): Knex => (search === '' || index?.covers(search) ? reads : scans);
 
   /** The query for matching rows, and the column with their id. Uses the index if it covers the search text. */
@@ -35,16 +37,12 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
     const id = byIndex?.id ?? 'logins.id';
     const isFiltered = [accountId, owner, failed, from, to].some((each) => each !== undefined);
     if (byIndex && isFiltered) query.join('logins', 'logins.id', id);
-    if (accountId !== undefined) query.where('logins.account_id', accountId);
+    having(query, { 'logins.account_id': accountId });
     ofOwner(on, query, 'logins.account_id', owner);
     if (failed === true) query.whereNot('logins.outcome', 'success');
     if (failed === false) query.where('logins.outcome', 'success');
     inTimeRange(query, 'logins.at', { from, to });
-    if (!byIndex && search !== '') {
-      query.where((any) => {
-        any.where(containing(on, 'logins.username', search)).orWhere(containing(on, 'logins.client', search));
-      });
-    }
+    if (!byIndex && search !== '') containingIn(on, query, ['logins.username', 'logins.client'], search);
     return { query, id };
   }
 
@@ -69,28 +67,18 @@ export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: Logi
       const { query, id } = matching(filter);
       if (before !== null) query.where(id, '<', before);
       const ids: number[] = await query.orderBy(id, 'desc').limit(limit).pluck(id);
-      const rows: object[] = await reads('logins').whereIn('id', ids).orderBy('id', 'desc');
-      return rows.map((row) => {
-        const { id: place, ...entry } = fromRow<LoginEntry & { readonly id: number }>(row);
-        return { ...entry, place };
-      });
+      const found = reads('logins').whereIn('id', ids).orderBy('id', 'desc');
+      const entries = await find<LoginEntry & { readonly id: number }>(found);
+      return entries.map(({ id: place, ...entry }) => ({ ...entry, place }));
     },
 
-    async count(filter) {
-      const [row] = (await matching(filter).query.count({ count: '*' })) as { count: number }[];
-      return row?.count ?? 0;
-    },
+    count: (filter) => countOf(matching(filter).query),
 
     async trim(before, keep, limit) {
       const newest = await db('logins').max({ id: 'id' }).first();
       const lastKept = (newest?.id ?? 0) - keep;
-      const old = db('logins')
-        .where('at', '<', before)
-        .orWhere('id', '<=', lastKept)
-        .orderBy('id')
-        .limit(limit)
-        .select('id');
-      return db('logins').whereIn('id', old).delete();
+      const old = db('logins').where('at', '<', before).orWhere('id', '<=', lastKept);
+      return deleteFound(db, 'logins', old.orderBy('id').limit(limit));
     },
   };
 }

@@ -9,10 +9,8 @@ import {
   type NodeStore,
   nodeStateOf,
 } from '../../core/nodes/nodes.js';
-import type { Database } from '../database.js';
-import type { RecordChange } from '../follow-changes.js';
+import type { StoreContext } from '../database.js';
 import { inTransaction } from '../sql.js';
-import type { RecordAudit } from './audit.js';
 
 /** A node that has not renewed its lease for this time is removed, with the numbers of its written batches. */
 const KEPT_MS = 7 * DAY_MS;
@@ -40,11 +38,8 @@ interface NodeRow {
   now: number;
 }
 
-export function createNodeStore(
-  { db, nowMs, isShared }: Pick<Database, 'db' | 'nowMs' | 'isShared'>,
-  recordChange: RecordChange,
-  recordAudit: RecordAudit,
-): NodeStore {
+export function createNodeStore(context: StoreContext): NodeStore {
+  const { db, nowMs, isShared, recordChange, recordAudit } = context;
   const now = db.raw(nowMs);
   // A SQLite file may be a copy from another machine, with that machine's row. This daemon is the only one, so the row is free.
   const isFree = isShared
@@ -117,7 +112,7 @@ export function createNodeStore(
           .where({ name })
           .update({ drained_at: isDrained ? trx.raw(`coalesce(drained_at, ${nowMs})`) : null });
         if (changed === 0) return false;
-        await recordChange(trx, { topic: 'setting', key: NODES_KEY });
+        await recordChange(trx, 'setting', NODES_KEY);
         await recordAudit(trx, [audit]);
         return true;
       }),

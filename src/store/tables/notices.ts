@@ -11,7 +11,8 @@ import type {
   StoredNotice,
   WaitingFilter,
 } from '../../core/notices/notice.js';
-import { fromRow, inTransaction, isDue, slices, toRow } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { countOf, find, fromRow, having, inTransaction, isDue, slices, toRow } from '../sql.js';
 
 /** Rows in one statement; fourteen bound values each. */
 const ROWS_PER_STATEMENT = 100;
@@ -37,10 +38,7 @@ async function insert(db: Knex, rows: readonly Row[]): Promise<string[]> {
 
 /** The query of the waiting notices. */
 function waitingIn(db: Knex, { channel, recipient }: WaitingFilter): Knex.QueryBuilder {
-  const query = db('notices').whereNotNull('due_at');
-  if (channel !== undefined) query.where({ channel });
-  if (recipient !== undefined) query.where({ recipient });
-  return query;
+  return having(db('notices').whereNotNull('due_at'), { channel, recipient });
 }
 
 const discard = (db: Knex, which: WaitingFilter): Promise<number> =>
@@ -66,7 +64,7 @@ function allowed(db: Knex, channel: NoticeChannel, now: number, sellerPerHour: n
     .where((may) => may.whereNull('owner_id').orWhereRaw('coalesce(by_owner, 0) < ?', [sellerPerHour]));
 }
 
-export function createNoticeStore(db: Knex): NoticeStore {
+export function createNoticeStore({ db }: StoreContext): NoticeStore {
   const triedBetween: NoticeStore['triedBetween'] = async (channel, since, until) => {
     const row = await db('notices')
       .where({ channel })
@@ -102,10 +100,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
       return rows.map(toNotice);
     },
 
-    async channels() {
-      const rows: object[] = await db('notice_channels');
-      return rows.map((row) => fromRow<ChannelState>(row));
-    },
+    channels: () => find<ChannelState>(db('notice_channels')),
 
     async switchOn(way, at) {
       await db('notice_channels')
@@ -130,10 +125,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
         return moved === 1 && notice !== null && (await insert(trx, [toNoticeRow(notice)])).length > 0;
       }),
 
-    async waiting(which) {
-      const [row] = (await waitingIn(db, which).count({ count: '*' })) as { count: number }[];
-      return row?.count ?? 0;
-    },
+    waiting: (which) => countOf(waitingIn(db, which)),
 
     discard: (which) => discard(db, which),
 
@@ -200,10 +192,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
 
     async list({ state, channel, accountId, before, since, limit }) {
       const query = db('notices').where('at', '>=', since).orderBy('id', 'desc').limit(limit);
-      query.whereNot({ channel: RECORDED });
-      if (state !== undefined) query.where({ state });
-      if (channel !== undefined) query.where({ channel });
-      if (accountId !== undefined) query.where({ account_id: accountId });
+      having(query.whereNot({ channel: RECORDED }), { state, channel, account_id: accountId });
       if (before !== undefined) query.where('id', '<', before);
       const rows: object[] = await query;
       return rows.map(toNotice);

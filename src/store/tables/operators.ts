@@ -9,11 +9,9 @@ import {
   operatorSettingsPrefix,
   type Role,
 } from '../../core/auth/operator.js';
-import type { Database } from '../database.js';
-import type { RecordChange } from '../follow-changes.js';
+import type { StoreContext } from '../database.js';
 import { inTransaction, isUniqueViolation, toRow } from '../sql.js';
 import { type BudgetRow, toBudget, toUsed } from './acting.js';
-import type { RecordAudit } from './audit.js';
 import { endAccess } from './settings.js';
 
 interface OperatorRow extends BudgetRow {
@@ -25,18 +23,13 @@ interface OperatorRow extends BudgetRow {
   created_at: number;
 }
 
-const settingChanged = (key: string) => ({ topic: 'setting', key }) as const;
-
-export function createOperatorStore(
-  { db, following }: Pick<Database, 'db' | 'following'>,
-  recordChange: RecordChange,
-  recordAudit: RecordAudit,
-): OperatorStore {
+export function createOperatorStore(context: StoreContext): OperatorStore {
+  const { db, following, recordChange, recordAudit } = context;
   /** Runs one change of the table. `write` returns the number of changed rows. */
   const change = (audit: AuditRecord, write: (trx: Knex.Transaction) => Promise<number>): Promise<boolean> =>
     inTransaction(db, async (trx) => {
       if ((await write(trx)) === 0) return false;
-      await recordChange(trx, settingChanged(OPERATORS_KEY));
+      await recordChange(trx, 'setting', OPERATORS_KEY);
       await recordAudit(trx, [audit]);
       return true;
     });
@@ -72,7 +65,7 @@ export function createOperatorStore(
           if (!isUniqueViolation(cause)) throw cause;
           throw new OperatorNameTaken('another operator has the name', { cause });
         }
-        await recordChange(trx, settingChanged(OPERATORS_KEY));
+        await recordChange(trx, 'setting', OPERATORS_KEY);
         if (ended) await endAccess(trx, ended, recordChange);
         await recordAudit(trx, [audit]);
         return operator;
@@ -92,10 +85,7 @@ export function createOperatorStore(
           // The removed seller knows the links.
           .update({ owner: null, link_hash: null, link_created_at: null })
           .returning('id');
-        await recordChange(
-          trx,
-          ...accounts.map((account) => ({ topic: 'account', id: account.id }) as const),
-        );
+        await recordChange(trx, 'account', ...accounts.map((account) => account.id));
         return removed;
       }),
   };

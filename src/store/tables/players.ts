@@ -1,12 +1,11 @@
 // The tables of players: player_links, their secret addresses; contact_codes, by which they confirm an address, and the confirmed ones.
-import type { Knex } from 'knex';
 import type { PlayerLinkStore } from '../../core/accounts/player/player-links.js';
 import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
-import { fromRow, inTransaction, toRow } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { find, having, inTransaction, toRow } from '../sql.js';
 import { changeAccounts, mayChange } from './acting.js';
-import type { RecordAudit } from './audit.js';
 
-export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): PlayerLinkStore {
+export function createPlayerLinkStore({ db, recordAudit }: StoreContext): PlayerLinkStore {
   return {
     has: async (accountId) =>
       (await db('player_links').where({ account_id: accountId }).first('account_id')) !== undefined,
@@ -32,13 +31,11 @@ export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): Playe
   };
 }
 
-export function createConfirmationStore(db: Knex): ConfirmationStore {
+export function createConfirmationStore({ db }: StoreContext): ConfirmationStore {
   return {
     async confirmed(accountId) {
-      const query = db('contact_codes').whereNotNull('confirmed_at');
-      if (accountId !== undefined) query.where({ account_id: accountId });
-      const rows: object[] = await query.select('account_id', 'channel', 'address');
-      return rows.map((row) => fromRow<PlayerAddress>(row));
+      const query = having(db('contact_codes').whereNotNull('confirmed_at'), { account_id: accountId });
+      return find<PlayerAddress>(query.select('account_id', 'channel', 'address'));
     },
 
     putCode: (to, code, pauseSince) =>

@@ -2,24 +2,10 @@
 import type { Knex } from 'knex';
 import type { RunNode, RunStore } from '../../core/agents/run-store.js';
 import type { QueuedRun } from '../../core/agents/runs.js';
-import { fromRow, inTransaction, toRow } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { find, inTransaction, toRow } from '../sql.js';
 
-type RunnerStore = Pick<
-  RunStore,
-  | 'renewLease'
-  | 'runners'
-  | 'runningOf'
-  | 'release'
-  | 'releaseQueued'
-  | 'requeue'
-  | 'heldBy'
-  | 'adopt'
-  | 'requestCancel'
-  | 'cancelRequests'
->;
-
-/** @param isShared whether other daemons may claim runs at the same time */
-export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
+export function createRunnerStore({ db, isShared }: StoreContext) {
   const runningRuns = (node: string, on: Knex = db) =>
     on('runs').where({ owner: node, status: 'running' }).whereNull('finished_at');
 
@@ -28,26 +14,19 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       await db('runners').insert(toRow(runner)).onConflict('id').merge(['seen_at']);
     },
 
-    async runners() {
-      const rows: object[] = await db('runners');
-      return rows.map((row) => fromRow<RunNode>(row));
-    },
+    runners: () => find<RunNode>(db('runners')),
 
     async runningOf(node) {
       return runningRuns(node).orderBy('id').select('id', 'agent', 'session');
     },
 
-    releaseQueued: (node, limit) =>
-      db('runs')
-        .whereIn(
-          'id',
-          db('runs')
-            .where({ owner: node, status: 'queued' })
-            .whereNull('finished_at')
-            .limit(limit)
-            .select('id'),
-        )
-        .update({ owner: null }),
+    async releaseQueued(node, limit) {
+      const queued = db('runs')
+        .where({ owner: node, status: 'queued' })
+        .whereNull('finished_at')
+        .limit(limit);
+      return db('runs').whereIn('id', queued.select('id')).update({ owner: null });
+    },
 
     release: (node, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
@@ -115,5 +94,5 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
     },
 
     cancelRequests: (node) => runningRuns(node).whereNotNull('cancel_requested_at').pluck('id'),
-  };
+  } satisfies Partial<RunStore>;
 }

@@ -8,10 +8,9 @@ import {
   SHOWN_CHARACTERS,
 } from '../../core/agents/run-store.js';
 import type { Run } from '../../core/agents/runs.js';
-import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
-import type { Database } from '../database.js';
-import { containing, inTransaction, slices, updateEach } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { containingIn, having, inTransaction, slices, updateEach } from '../sql.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
 import {
   acquireKeys,
@@ -27,20 +26,16 @@ import { createRunnerStore } from './runners.js';
 /** Rows in one statement; 18 bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
-/** @param now the clock for the ids of runs */
-export function createRunStore(
-  db: Knex,
-  { reads, scans, lockQueue, isShared }: Pick<Database, 'reads' | 'scans' | 'lockQueue' | 'isShared'>,
-  now: Clock,
-): RunStore {
-  const nextId = createOrderedIds(now);
+export function createRunStore(context: StoreContext): RunStore {
+  const { db, reads, scans, lockQueue } = context;
+  const nextId = createOrderedIds(context.now);
   const get = async (id: string, on: Knex = db): Promise<Run | null> => {
     const row: RunRow | undefined = await on('runs').where({ id }).first();
     return row ? toRun(row) : null;
   };
 
   return {
-    ...createRunnerStore(db, isShared),
+    ...createRunnerStore(context),
 
     add: (items, at) =>
       inTransaction(db, async (trx) => {
@@ -161,16 +156,9 @@ function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
     .select(db.raw('substr(reply, 1, ?) as reply', [SHOWN_CHARACTERS]))
     .orderBy('id', 'desc')
     .limit(limit);
-  if (agent !== undefined) query.where({ agent });
-  if (session !== undefined) query.where({ session });
-  if (status !== undefined) query.where({ status });
+  having(query, { agent, session, status });
   if (before !== undefined) query.where('id', '<', before);
-  if (search !== undefined) {
-    query.where((either) =>
-      either.where(containing(db, 'message', search)).orWhere(containing(db, 'reply', search)),
-    );
-  }
-  return query;
+  return search === undefined ? query : containingIn(db, query, ['message', 'reply'], search);
 }
 
 function deliveryOf(deliver: boolean, now: number) {

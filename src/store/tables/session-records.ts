@@ -9,8 +9,8 @@ import {
   sortableAddress,
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
-import type { Database, IsNewBatch } from '../database.js';
-import { inTransaction } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { deleteFound, inTransaction } from '../sql.js';
 
 /** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
 const SPANS = [600_000, 21_600_000, 259_200_000, Number.POSITIVE_INFINITY] as const;
@@ -59,10 +59,8 @@ type Row = Readonly<Record<(typeof COLUMNS)[number] | 'id', string>> & {
   readonly protocol: 'tcp' | 'udp';
 };
 
-export function createSessionRecordStore(
-  { db, reads, isShared }: Pick<Database, 'db' | 'reads' | 'isShared'>,
-  isNewBatch: IsNewBatch,
-): SessionRecordStore {
+export function createSessionRecordStore(context: StoreContext): SessionRecordStore {
+  const { db, reads, isShared, isNewBatch } = context;
   const each = isShared ? 'jsonb_array_elements(?::jsonb)' : 'json_each(?)';
   const number = (i: number): string => `cast(entry.value ->> ${i} as bigint)`;
   const columns = COLUMNS.map((_, i) => (i < NUMBERS ? number(i) : `entry.value ->> ${i}`));
@@ -180,7 +178,7 @@ export function createSessionRecordStore(
         if (span === RUNNING) old.whereNotIn('node', db('nodes').select('name'));
         else old.where('ended_at', '<', before);
         old.orderBy('started_at').limit(limit - removed);
-        removed += await db('session_records').whereIn('id', old.select('id')).delete();
+        removed += await deleteFound(db, 'session_records', old);
       }
       return removed;
     },

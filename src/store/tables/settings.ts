@@ -3,16 +3,12 @@ import type { Knex } from 'knex';
 import { API_TOKENS_KEY } from '../../core/auth/api-tokens.js';
 import { CONSOLE_SESSIONS_KEY } from '../../core/auth/console-sessions.js';
 import type { CounterStore, EndedAccess, SettingStore } from '../../core/settings/setting.js';
-import type { Database } from '../database.js';
+import type { StoreContext } from '../database.js';
 import type { RecordChange } from '../follow-changes.js';
 import { inTransaction } from '../sql.js';
-import type { RecordAudit } from './audit.js';
 
-export function createSettingStore(
-  { db, following }: Pick<Database, 'db' | 'following'>,
-  recordChange: RecordChange,
-  recordAudit: RecordAudit,
-): SettingStore & CounterStore {
+export function createSettingStore(context: StoreContext): SettingStore & CounterStore {
+  const { db, following, recordChange, recordAudit } = context;
   return {
     async get(key) {
       const row: { value: string } | undefined = await following('settings').where({ key }).first('value');
@@ -37,7 +33,7 @@ export function createSettingStore(
                 .length > 0
             : (await trx('settings').where({ key, value: current }).update({ value: next })) > 0;
         if (!isWritten) return false;
-        await recordChange(trx, { topic: 'setting', key });
+        await recordChange(trx, 'setting', key);
         if (ended) await endAccess(trx, ended, recordChange);
         await recordAudit(trx, [audit]);
         return true;
@@ -46,7 +42,7 @@ export function createSettingStore(
     async set(key, value, audit) {
       await inTransaction(db, async (trx) => {
         await trx('settings').insert({ key, value }).onConflict('key').merge();
-        await recordChange(trx, { topic: 'setting', key });
+        await recordChange(trx, 'setting', key);
         await recordAudit(trx, [audit]);
       });
     },
@@ -62,6 +58,6 @@ export async function endAccess(
   const keys = { console_sessions: CONSOLE_SESSIONS_KEY, ...(tokens ? { api_tokens: API_TOKENS_KEY } : {}) };
   for (const [table, key] of Object.entries(keys)) {
     await trx(table).where({ operator_id }).delete();
-    await recordChange(trx, { topic: 'setting', key });
+    await recordChange(trx, 'setting', key);
   }
 }

@@ -8,24 +8,14 @@ import {
   type ConsoleSessionStore,
 } from '../../core/auth/console-sessions.js';
 import type { Operator } from '../../core/auth/operator.js';
-import { toWireDate } from '../../core/wire-date.js';
-import type { Database } from '../database.js';
-import type { RecordChange } from '../follow-changes.js';
-import { fromRow, inTransaction, toRow } from '../sql.js';
-import type { RecordAudit } from './audit.js';
+import { toWireDate } from '../../core/time/wire-date.js';
+import type { StoreContext } from '../database.js';
+import { find, inTransaction, toRow } from '../sql.js';
 
-const TOKENS_CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
-
-export function createApiTokenStore(
-  { db, following, lockTokens }: Pick<Database, 'db' | 'following' | 'lockTokens'>,
-  recordChange: RecordChange,
-  recordAudit: RecordAudit,
-): ApiTokenStore {
+export function createApiTokenStore(context: StoreContext): ApiTokenStore {
+  const { db, following, lockTokens, recordChange, recordAudit } = context;
   return {
-    async all() {
-      const rows: object[] = await following('api_tokens');
-      return rows.map(toToken);
-    },
+    all: async () => (await find<TokenRow>(following('api_tokens'))).map(toToken),
 
     add: (token, max, audit) =>
       inTransaction(db, async (trx) => {
@@ -34,7 +24,7 @@ export function createApiTokenStore(
         const existing: unknown[] = await trx('api_tokens').where({ operator_id }).select('id');
         if (existing.length >= max) return false;
         await trx('api_tokens').insert(toRow({ ...token, scopes: token.scopes.join(' ') }));
-        await recordChange(trx, TOKENS_CHANGED);
+        await recordChange(trx, 'setting', API_TOKENS_KEY);
         await recordAudit(trx, [audit]);
         return true;
       }),
@@ -42,7 +32,7 @@ export function createApiTokenStore(
     remove: (id, audit) =>
       inTransaction(db, async (trx) => {
         await trx('api_tokens').where({ id }).delete();
-        await recordChange(trx, TOKENS_CHANGED);
+        await recordChange(trx, 'setting', API_TOKENS_KEY);
         await recordAudit(trx, [audit]);
       }),
 
@@ -52,27 +42,21 @@ export function createApiTokenStore(
   };
 }
 
-function toToken(row: object): ApiToken {
-  const token = fromRow<Omit<ApiToken, 'scopes'> & { readonly scopes: string }>(row);
+type TokenRow = Omit<ApiToken, 'scopes'> & { readonly scopes: string };
+
+function toToken(token: TokenRow): ApiToken {
   // Versions without validation could store dates that the API cannot represent.
   const expiresAt = token.expiresAt === null ? null : toWireDate(token.expiresAt);
   return { ...token, scopes: token.scopes.split(' '), expiresAt };
 }
 
-const SESSIONS_CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
-
-export function createConsoleSessionStore(
-  { db, following }: Pick<Database, 'db' | 'following'>,
-  recordChange: RecordChange,
-): ConsoleSessionStore {
+export function createConsoleSessionStore(context: StoreContext): ConsoleSessionStore {
+  const { db, following, recordChange } = context;
   return {
-    async all() {
-      const rows: object[] = await following('console_sessions');
-      return rows.map(toSession);
-    },
+    all: async () => (await find<SessionRow>(following('console_sessions'))).map(toSession),
 
     async get(hash) {
-      const row: object | undefined = await db('console_sessions').where({ hash }).first();
+      const [row] = await find<SessionRow>(db('console_sessions').where({ hash }));
       return row ? toSession(row) : null;
     },
 
@@ -80,7 +64,7 @@ export function createConsoleSessionStore(
       inTransaction(db, async (trx) => {
         if (operator && !(await isStill(trx, operator))) return false;
         await trx('console_sessions').insert(toRow(session));
-        await recordChange(trx, SESSIONS_CHANGED);
+        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
         return true;
       }),
 
@@ -91,19 +75,19 @@ export function createConsoleSessionStore(
     confirmed: (hash, at) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').where({ hash }).update({ confirmed_at: at });
-        await recordChange(trx, SESSIONS_CHANGED);
+        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
       }),
 
     renew: (session) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').insert(toRow(session)).onConflict('hash').merge();
-        await recordChange(trx, SESSIONS_CHANGED);
+        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
       }),
 
     remove: (hashes) =>
       inTransaction(db, async (trx) => {
         await trx('console_sessions').whereIn('hash', hashes).delete();
-        await recordChange(trx, SESSIONS_CHANGED);
+        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
       }),
   };
 }
@@ -120,7 +104,8 @@ async function isStill(
   return Boolean(row?.is_enabled);
 }
 
-function toSession(row: object): ConsoleSession {
-  const session = fromRow<Omit<ConsoleSession, 'confirmedAt'> & { readonly confirmedAt: number | null }>(row);
+type SessionRow = Omit<ConsoleSession, 'confirmedAt'> & { readonly confirmedAt: number | null };
+
+function toSession(session: SessionRow): ConsoleSession {
   return { ...session, confirmedAt: session.confirmedAt ?? session.createdAt };
 }

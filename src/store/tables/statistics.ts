@@ -9,7 +9,8 @@ import {
   sumUp,
 } from '../../core/heartbeats/heartbeat-sums.js';
 import type { SampleStep, SampleStore, StoredSample } from '../../core/stats/history.js';
-import { fromRow, inTransaction, ofOwner, slices, toRow } from '../sql.js';
+import type { StoreContext } from '../database.js';
+import { added, find, inTransaction, ofOwner, slices, toRow } from '../sql.js';
 
 /** Rows in one statement; seven bound values each. */
 const ROWS_PER_STATEMENT = 200;
@@ -19,25 +20,20 @@ const COLUMN: Readonly<Record<By, string>> = { game: 'game_id', account: 'accoun
 /** The empty text stands for "no GameID", because nulls are never equal in a primary key. */
 const toKey = (by: By, value: string): string | null => (by === 'game' && value === '' ? null : value);
 
-export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStore {
+export function createHeartbeatSumStore({ db, reads }: StoreContext): HeartbeatSumStore {
   const sumsOf = (owner: string | undefined): Knex.QueryBuilder =>
     ofOwner(reads, reads('heartbeat_sums'), 'account_id', owner);
   return {
     async add(steps, rows, maxGames) {
-      const grown = Object.fromEntries(
-        ['count', 'bytes_up', 'bytes_down'].map((column) => [
-          column,
-          db.raw('?? + ??', [`heartbeat_sums.${column}`, `excluded.${column}`]),
-        ]),
-      );
+      const grown = added(db, 'heartbeat_sums', ['count', 'bytes_up', 'bytes_down']);
       await inTransaction(db, async (trx) => {
         for (const [stepSeconds, at] of steps) {
           const games = await gamesOf(trx, stepSeconds, at, rows);
           const summed = sumUp(rows, maxGames, (accountId) => games.get(accountId) ?? NO_GAMES);
-          const added = Array.from(summed.all(), (row) =>
+          const sums = Array.from(summed.all(), (row) =>
             toRow({ stepSeconds, at, ...row, gameId: row.gameId ?? '' }),
           );
-          for (const slice of slices(added, ROWS_PER_STATEMENT)) {
+          for (const slice of slices(sums, ROWS_PER_STATEMENT)) {
             const insert = trx('heartbeat_sums').insert(slice);
             await insert.onConflict(['step_seconds', 'at', 'account_id', 'game_id']).merge(grown);
           }
@@ -47,7 +43,7 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
 
     async largest(stepSeconds, from, by, limit, owner) {
       const column = COLUMN[by];
-      const rows: object[] = await sumsOf(owner)
+      const sums = sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy(column)
@@ -60,10 +56,8 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
           { column: 'key', order: 'asc' },
         ])
         .limit(limit);
-      return rows.map((row) => {
-        const sum = fromRow<KeySum & { readonly key: string }>(row);
-        return { ...sum, key: toKey(by, sum.key) };
-      });
+      const found = await find<KeySum & { readonly key: string }>(sums);
+      return found.map((sum) => ({ ...sum, key: toKey(by, sum.key) }));
     },
 
     async series(stepSeconds, from, by, keys, owner) {
@@ -134,39 +128,29 @@ const COLUMNS = [
   'runs',
 ];
 
-export function createSampleStore(db: Knex): SampleStore {
+export function createSampleStore({ db }: StoreContext): SampleStore {
   return {
     async add(at, sample, measured) {
-      const grown = Object.fromEntries(
-        COLUMNS.map((column) => [column, db.raw('?? + ??', [`samples.${column}`, `excluded.${column}`])]),
-      );
       await db('samples')
         .insert(Object.entries(at).map(([step, start]) => ({ step, at: start, measured, ...toRow(sample) })))
         .onConflict(['step', 'at'])
-        .merge(grown);
+        .merge(added(db, 'samples', COLUMNS));
     },
 
-    async list(step, from) {
-      const rows: object[] = await db('samples').where({ step }).where('at', '>=', from).orderBy('at');
-      return rows.map((row) => fromRow<StoredSample>(row));
-    },
+    list: (step, from) =>
+      find<StoredSample>(db('samples').where({ step }).where('at', '>=', from).orderBy('at')),
 
     async trim(step: SampleStep, before) {
       await db('samples').where({ step }).where('at', '<', before).delete();
     },
 
     async runs(since, before = Number.MAX_SAFE_INTEGER) {
-      const open: CountRow[] = await db('runs')
-        .whereNull('finished_at')
-        .groupBy('status')
-        .select('status')
-        .count({ count: '*' });
-      const ended: CountRow[] = await db('runs')
-        .where('finished_at', '>=', since)
-        .where('finished_at', '<', before)
-        .groupBy('status')
-        .select('status')
-        .count({ count: '*' });
+      const byStatus = (runs: Knex.QueryBuilder): Promise<CountRow[]> =>
+        find(runs.groupBy('status').select('status').count({ count: '*' }));
+      const open = await byStatus(db('runs').whereNull('finished_at'));
+      const ended = await byStatus(
+        db('runs').where('finished_at', '>=', since).where('finished_at', '<', before),
+      );
       const of = (rows: CountRow[], ...statuses: string[]) =>
         rows.filter(({ status }) => statuses.includes(status)).reduce((sum, { count }) => sum + count, 0);
       return {

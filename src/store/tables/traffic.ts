@@ -2,19 +2,14 @@
 import type { Knex } from 'knex';
 import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
-import type { ActivityRow, Database, IsNewBatch, RecordActivity } from '../database.js';
-import { fromRow, inTransaction, slices } from '../sql.js';
+import type { ActivityRow, Database, StoreContext } from '../database.js';
+import { find, fromRow, inTransaction, slices } from '../sql.js';
 
 /** Rows in one statement; five bound values each, well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
 
-/** @param snapshot SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic */
-export function createTrafficStore(
-  db: Knex,
-  recordActivity: RecordActivity,
-  isNewBatch: IsNewBatch,
-  snapshot: Database['snapshot'],
-): TrafficStore {
+export function createTrafficStore(context: StoreContext): TrafficStore {
+  const { db, recordActivity, isNewBatch, snapshot } = context;
   return {
     add: (rows, batch) =>
       inTransaction(db, async (trx) => {
@@ -24,11 +19,8 @@ export function createTrafficStore(
       }),
 
     async days(accountId, fromDay) {
-      const rows: object[] = await db('traffic_days')
-        .where({ account_id: accountId })
-        .where('day', '>=', fromDay)
-        .orderBy('day');
-      return rows.map((row) => fromRow<TrafficOfDay>(row));
+      const days = db('traffic_days').where({ account_id: accountId }).where('day', '>=', fromDay);
+      return find<TrafficOfDay>(days.orderBy('day'));
     },
 
     sums: (fromDay, accountIds) => trafficSums(db, fromDay, accountIds, snapshot),

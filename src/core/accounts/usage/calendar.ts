@@ -4,7 +4,7 @@
 import { DAEMON, differences } from '../../audit/audit.js';
 import { DAY_MS } from '../../clock.js';
 import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
-import { shownIn, zonedTime } from '../../time-zone.js';
+import { shownIn, zonedTime } from '../../time/time-zone.js';
 import type { QuotaPeriod } from './limits.js';
 
 /** A zone, and since when days are counted by it, in ms since the epoch. */

@@ -3,26 +3,28 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-query.js';
 import { refused } from '../../../core/accounts/accounts.js';
+import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, matches, routesOf } from '../../api/route.js';
-import { Count, pageOf } from '../../api/schemas.js';
+import { Count, IdParams, pageOf } from '../../api/schemas.js';
+import { callerProblem } from '../../api/serve.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { AccountChange, NewAccount, Tag } from './field-schemas.js';
+import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
   accountSortKeys,
   changeOf,
-  matcherFor,
+  egressProblem,
+  exitProblem,
   NO_ACCOUNT,
-  NO_SETTINGS,
-  namesProblem,
   ownerOf,
+  ownerProblem,
   problemOf,
-  rightsProblem,
   withTerms,
 } from './shared.js';
 
@@ -43,7 +45,7 @@ const TagUses = z
 export const accountTagRoutes = [
   route('GET /api/v1/accounts/tags', 'listTags', 'accounts:read', {
     summary: 'The tags in use, each with its number of accounts.',
-    success: [200, 'Sorted by tag.', TagUses],
+    responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
     async handle(_input, { accounts }) {
       const counts = new Map<string, number>();
       for (const { account } of accounts.list()) {
@@ -59,7 +61,7 @@ export const accountRoutes = [
   route('GET /api/v1/accounts', 'listAccounts', 'accounts:read', {
     summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
     request: { query: AccountQuery },
-    success: [200, 'A page.', pageOf(Account, 'AccountPage')],
+    responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
     async handle({ query: { limit, cursor, sort, ...filter } }, deps) {
       const all = deps.accounts.list();
       const matching = all.filter(matcherFor(deps, filter, deps.now()));
@@ -76,15 +78,19 @@ export const accountRoutes = [
   route('POST /api/v1/accounts', 'createAccount', 'accounts:write', {
     summary: 'Creates one account; only this answer contains its credentials.',
     request: { body: NewAccount },
-    success: [
-      201,
-      'Created; `Location` is its address.',
-      z.object({ account: Account, credentials: CredentialsInFormats }).meta({ id: 'CreatedAccount' }),
-    ],
+    responses: {
+      201: {
+        description: 'Created; `Location` is its address.',
+        schema: z
+          .object({ account: Account, credentials: CredentialsInFormats })
+          .meta({ id: 'CreatedAccount' }),
+      },
+    },
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
-      const refused = rightsProblem(caller, body, NO_SETTINGS);
-      if (refused) return refused;
+      const wrongClass =
+        egressProblem(deps, body.limits, caller, NO_LIMITS) ?? exitProblem(deps, body.exit, caller, null);
+      if (wrongClass) return wrongClass;
       const password = body.password ?? randomPassword();
       const { username, plan, ...fields } = body;
       const change = withTerms(deps, changeOf(fields), plan);
@@ -106,21 +112,28 @@ export const accountRoutes = [
   route('GET /api/v1/accounts/{id}', 'getAccount', 'accounts:read', {
     summary: 'One account.',
     etag: true,
-    success: [200, 'The account.', Account],
+    request: { params: IdParams },
+    responses: { 200: { description: 'The account.', schema: Account } },
     handle: async ({ params }, deps) => shownAccount(deps, params.id),
   }),
   route('PATCH /api/v1/accounts/{id}', 'changeAccount', 'accounts:write', {
     summary: 'Changes the given fields.',
     etag: true,
-    request: { body: AccountChange },
-    success: [200, 'The account as it is now.', Account],
+    request: { params: IdParams, body: AccountChange },
+    responses: { 200: { description: 'The account as it is now.', schema: Account } },
     problems: [409],
     async handle({ params: { id }, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
-      const wrong =
-        rightsProblem(caller, body, accounts.get(id)?.account ?? {}) ??
-        namesProblem(deps, { owner: body.owner });
-      if (wrong) return wrong;
+      const present = accounts.get(id)?.account;
+      const wrongClass =
+        egressProblem(deps, body.limits, caller, present?.limits) ??
+        exitProblem(deps, body.exit, caller, present?.exit) ??
+        (body.suspendedUntil === null && present?.suspendedUntil
+          ? callerProblem(caller, 'egress:write')
+          : null);
+      if (wrongClass) return wrongClass;
+      const wrongOwner = ownerProblem(deps, body.owner, caller, 'body.owner');
+      if (wrongOwner) return wrongOwner;
       const change = changeOf(body);
       const changed = await accounts.patch(
         id,
@@ -134,11 +147,13 @@ export const accountRoutes = [
   route('DELETE /api/v1/accounts/{id}', 'deleteAccount', 'accounts:write', {
     summary: 'Deletes the account with its heartbeat data; its live sessions end.',
     etag: true,
-    success: [
-      200,
-      'What was deleted with it.',
-      z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
-    ],
+    request: { params: IdParams },
+    responses: {
+      200: {
+        description: 'What was deleted with it.',
+        schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
+      },
+    },
     async handle({ params: { id }, caller, ifMatch }, deps) {
       const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;

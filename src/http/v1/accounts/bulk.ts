@@ -13,8 +13,8 @@ import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { actionProblem, asStored, BulkAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { credentials } from './credentials.js';
+import { matcherFor } from './filter.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
-import { matcherFor } from './shared.js';
 import { carryOut, inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
@@ -77,7 +77,7 @@ export const accountBulkRoutes = [
       'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, exit, tags, contacts, access, owner, new passwords.',
     bulkBody: true,
     request: { body: BulkRequest },
-    success: [200, 'What was changed and what was skipped.', BulkResult],
+    responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
       const { ids, filter, action, dryRun, expectedCount } = body;

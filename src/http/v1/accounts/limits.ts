@@ -4,12 +4,13 @@ import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, etagOf, matches, routesOf } from '../../api/route.js';
+import { IdParams } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
-import { NO_ACCOUNT, rightsProblem } from './shared.js';
+import { egressProblem, NO_ACCOUNT } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
@@ -21,19 +22,20 @@ export const limitRoutes = [
   route(`GET ${path}`, 'getAccountLimits', 'accounts:read', {
     summary: 'Limits and usage of an account.',
     etag: true,
-    success: [200, 'Limits and usage.', LimitsAndUsage],
+    request: { params: IdParams },
+    responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
     handle: async ({ params }, deps) => shown(deps, params.id),
   }),
   route(`PATCH ${path}`, 'changeAccountLimits', 'accounts:write', {
     summary: 'Changes the given limits; they apply to live sessions at once.',
     etag: true,
-    request: { body: AccountLimitsChange },
-    success: [200, 'Limits and usage as they are now.', LimitsAndUsage],
+    request: { params: IdParams, body: AccountLimitsChange },
+    responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
     async handle({ params: { id }, body, ifMatch, caller }, deps) {
       const { accounts } = deps;
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
-      const wrong = rightsProblem(caller, { limits: body }, present);
+      const wrong = egressProblem(deps, body, caller, present.limits, 'body');
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);
       const changed = await accounts.patch(
@@ -48,7 +50,8 @@ export const limitRoutes = [
   }),
   route('POST /api/v1/accounts/{id}/usage/reset', 'resetAccountUsage', 'accounts:write', {
     summary: 'Resets the usage of the quota period to zero; the daily history stays.',
-    success: [200, 'Limits and usage as they are now.', LimitsAndUsage],
+    request: { params: IdParams },
+    responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
     async handle({ params: { id }, caller }, deps) {
       return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;
     },

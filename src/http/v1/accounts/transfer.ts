@@ -6,7 +6,7 @@ import { type FileFormat as Format, readAccounts, writeAccounts } from '../../..
 import { importAccounts } from '../../../account-files/import.js';
 import { spooled } from '../../../account-files/spool.js';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
-import { isTimeZone } from '../../../core/time-zone.js';
+import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Flag, fault } from '../../api/schemas.js';
@@ -15,9 +15,10 @@ import { declaredBytes } from '../../body.js';
 import { actorOf, isSeller } from '../../caller.js';
 import { pageSortedBy } from '../cursors.js';
 import { budgetPreview } from './budget-preview.js';
+import { matcherFor } from './filter.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
 import { AccountFilter, AccountSort } from './schemas.js';
-import { accountSortKeys, matcherFor, NO_SETTINGS, rightsProblem } from './shared.js';
+import { accountSortKeys } from './shared.js';
 
 const { route } = routesOf('Import and export');
 const FILE_TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {
@@ -40,11 +41,13 @@ export const accountExportRoutes = [
         withHashes: Flag.default(false),
       }),
     },
-    success: [
-      200,
-      'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
-      { contentType: 'text/csv' },
-    ],
+    responses: {
+      200: {
+        description:
+          'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
+        contentType: 'text/csv',
+      },
+    },
     async handle({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) {
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) {
@@ -102,7 +105,7 @@ export const accountImportRoutes = [
       }),
       raw: IMPORT_TYPES,
     },
-    success: [200, 'A report, line by line.', ImportReport],
+    responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
     problems: [413, 415, 429],
     async handle(
       { query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx },
@@ -133,6 +136,7 @@ export const accountImportRoutes = [
         const refused = deps.lostAccess(caller);
         if (refused) throw new Refused(refused);
       });
+      const mayChooseEgress = callerProblem(caller, 'egress:write') === null;
       const { setEncoding: onEncoding, addLost: onLost } = report;
       const linesOf = (file: Readable) =>
         importAccounts(readAccounts(format, file, { encoding, zone, onEncoding, onLost }), {
@@ -153,10 +157,9 @@ export const accountImportRoutes = [
             const at = { now: deps.now(), calendar: deps.calendar };
             cost = sumOf([cost, await costOfAll(changes, deps.usage.readNow, at)]);
           },
-          mayChange: (change, present) => rightsProblem(caller, change, present ?? NO_SETTINGS) === null,
-          mayAddExits:
-            callerProblem(caller, 'egress:write') === null &&
-            callerProblem(caller, 'settings:write') === null,
+          mayChooseEgress,
+          mayChooseExit: mayChooseEgress || isSeller(caller),
+          mayAddExits: mayChooseEgress && callerProblem(caller, 'settings:write') === null,
           mayChooseIds: !isSeller(caller),
         });
       const { uploadFolder } = deps;

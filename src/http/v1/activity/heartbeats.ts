@@ -1,9 +1,9 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
-import { iso, stepsOf, withMs, withTimes } from '../../../core/clock.js';
+import { fromIso, iso, stepsOf } from '../../../core/clock.js';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';
+import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
@@ -77,20 +77,28 @@ const MAX_TIMELINE_ENTRIES = 20_000;
 export const heartbeatRoutes = [
   route('GET /api/v1/accounts/{id}/timeline', 'getTimeline', 'heartbeats:read', {
     summary: 'When the account was online, and in which game.',
-    request: { query: z.object({ range: Range.default('day') }) },
-    success: [
-      200,
-      'Time spans, oldest first; between them the account was offline.',
-      z.object({ from: Time, to: Time, stretches: z.array(TimelineStretch) }).meta({ id: 'Timeline' }),
-    ],
+    request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
+    responses: {
+      200: {
+        description: 'Time spans, oldest first; between them the account was offline.',
+        schema: z
+          .object({ from: Time, to: Time, stretches: z.array(TimelineStretch) })
+          .meta({ id: 'Timeline' }),
+      },
+    },
     async handle({ params: { id }, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
       const [from = 0] = stepsOf(query.range, now());
       const entries = await heartbeats.list({ accountId: id, from }, null, MAX_TIMELINE_ENTRIES);
       // A gap of up to three intervals continues a stretch: beats may be late, and players may leave a game for a moment.
       const stretches = playedSpans(entries.reverse(), 3 * heartbeatIntervalMs);
-      const shown = stretches.map((each) => withTimes(each, 'from', 'to'));
-      return { body: { from: iso(from), to: iso(now()), stretches: shown } };
+      return {
+        body: {
+          from: iso(from),
+          to: iso(now()),
+          stretches: stretches.map((each) => ({ ...each, from: iso(each.from), to: iso(each.to) })),
+        },
+      };
     },
   }),
   route('GET /api/v1/heartbeats', 'listHeartbeats', 'heartbeats:read', {
@@ -100,19 +108,26 @@ export const heartbeatRoutes = [
         ...numberCursors.PageQuery.shape,
         accountId: Guid.optional(),
         game: z.string().max(255).optional(),
-        ...TimeRange,
+        from: TimeIn.optional(),
+        to: TimeIn.optional(),
       }),
     },
-    success: [
-      200,
-      'A page without counts: there may be millions of entries.',
-      openPageOf(HeartbeatEntry, 'HeartbeatPage'),
-    ],
-    async handle({ query: { limit, cursor, game: gameId, ...named } }, { heartbeats, geo }) {
-      const filter = withoutUndefined<HeartbeatFilter>({ ...withMs(named), gameId });
+    responses: {
+      200: {
+        description: 'A page without counts: there may be millions of entries.',
+        schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
+      },
+    },
+    async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats, geo }) {
+      const filter = withoutUndefined<HeartbeatFilter>({
+        accountId,
+        gameId: game,
+        from: from === undefined ? undefined : fromIso(from),
+        to: to === undefined ? undefined : fromIso(to),
+      });
       const found = await heartbeats.list(filter, numberCursors.placeOf(cursor), limit + 1);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
-      const shown = items.map(({ place: _, ...entry }) => withOrigin(withTimes(entry, 'at'), geo));
+      const shown = items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...withOrigin(entry, geo) }));
       return { body: { items: shown, nextCursor } };
     },
   }),
@@ -125,11 +140,23 @@ export const heartbeatRoutes = [
         limit: z.coerce.number().int().min(1).max(20).default(6),
       }),
     },
-    success: [200, 'Columns of equal length.', HeartbeatSeries],
+    responses: { 200: { description: 'Columns of equal length.', schema: HeartbeatSeries } },
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { at, stepMs, series } = await heartbeatSums.series(range, by, limit);
-      const shown = series.map((each) => ({ ...each, label: labelOf(accounts, by, each.key) }));
-      return { body: { range, stepSeconds: stepMs / 1000, at: at.map(iso), series: shown } };
+      return {
+        body: {
+          range,
+          stepSeconds: stepMs / 1000,
+          at: at.map(iso),
+          series: series.map(({ key, isOthers, total, counts }) => ({
+            key,
+            isOthers,
+            label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
+            total,
+            counts,
+          })),
+        },
+      };
     },
   }),
   route('GET /api/v1/heartbeats/sums', 'getHeartbeatSums', 'heartbeats:read', {
@@ -141,24 +168,35 @@ export const heartbeatRoutes = [
         limit: z.coerce.number().int().min(1).max(1_000).default(50),
       }),
     },
-    success: [
-      200,
-      'Sums.',
-      z.object({ from: Time, to: Time, items: z.array(HeartbeatSum) }).meta({ id: 'HeartbeatSums' }),
-    ],
+    responses: {
+      200: {
+        description: 'Sums.',
+        schema: z
+          .object({ from: Time, to: Time, items: z.array(HeartbeatSum) })
+          .meta({ id: 'HeartbeatSums' }),
+      },
+    },
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { from, to, items } = await heartbeatSums.largest(range, by, limit);
-      const shown = items.map(({ count, ...sum }) => ({
-        ...withTimes(sum, 'lastAt'),
-        label: labelOf(accounts, by, sum.key),
-        heartbeats: count,
-      }));
-      return { body: { from: iso(from), to: iso(to), items: shown } };
+      return {
+        body: {
+          from: iso(from),
+          to: iso(to),
+          items: items.map(({ key, count, accounts: accountCount, bytesUp, bytesDown, lastAt }) => ({
+            key,
+            label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
+            heartbeats: count,
+            accounts: accountCount,
+            bytesUp,
+            bytesDown,
+            lastAt: iso(lastAt),
+          })),
+        },
+      };
     },
   }),
 ];
 
-/** GameIDs are shown as they are, accounts by their names. */
-function labelOf(accounts: Services['accounts'], by: z.infer<typeof By>, key: string | null): string | null {
-  return key !== null && by === 'account' ? (accounts.get(key)?.account.username ?? key) : key;
+function nameOf(accounts: Services['accounts'], id: string): string {
+  return accounts.get(id)?.account.username ?? id;
 }

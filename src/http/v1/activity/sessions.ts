@@ -3,11 +3,10 @@ import { z } from 'zod';
 import type { Actor, AuditRecord } from '../../../core/audit/audit.js';
 import { iso } from '../../../core/clock.js';
 import { originOf } from '../../../core/geo.js';
-import type { Endpoint } from '../../../core/ip.js';
 import type { LiveSessionView } from '../../../core/sessions/session.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Bytes, BytesPerSecond, Count, Guid, pageOf, Time } from '../../api/schemas.js';
+import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortedCursors } from '../cursors.js';
 import { ClientFields } from './client-origin.js';
@@ -71,10 +70,15 @@ export const liveSessionRoutes = [
   route('GET /api/v1/sessions', 'listSessions', 'sessions:read', {
     summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
     request: { query: SessionQuery },
-    success: [200, 'A page.', pageOf(LiveSession, 'LiveSessionPage')],
-    async handle({ query: { limit, cursor, search = '', sort, ...filter } }, { liveSessions, geo }) {
-      const found = await liveSessions.list({ ...filter, search: search.toLowerCase() });
-      const { items: matching, matched, total } = found;
+    responses: {
+      200: { description: 'A page.', schema: pageOf(LiveSession).meta({ id: 'LiveSessionPage' }) },
+    },
+    async handle(
+      { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
+      { liveSessions, geo },
+    ) {
+      const filter = { search: search.toLowerCase(), accountId, game, protocol };
+      const { items: matching, matched, total } = await liveSessions.list(filter);
       const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
       const items = page.items.map((each) => ({
         ...present(each),
@@ -85,7 +89,8 @@ export const liveSessionRoutes = [
   }),
   route('DELETE /api/v1/sessions/{id}', 'endSession', 'sessions:write', {
     summary: 'Ends one live session.',
-    success: [204, 'Ended.'],
+    request: { params: IdParams },
+    responses: { 204: { description: 'Ended.' } },
     async handle({ params, caller }, { liveSessions, audit }) {
       const found = await liveSessions.find([params.id]);
       if (found.length === 0) return failure('not-found', 'no-session');
@@ -102,7 +107,12 @@ export const liveSessionRoutes = [
         .object({ ids: z.array(Guid).min(1).max(1_000).optional(), accountId: Guid.optional() })
         .meta({ id: 'EndSessions', description: 'Exactly one of the two.' }),
     },
-    success: [200, 'The number of ended sessions.', z.object({ ended: Count }).meta({ id: 'EndedSessions' })],
+    responses: {
+      200: {
+        description: 'The number of ended sessions.',
+        schema: z.object({ ended: Count }).meta({ id: 'EndedSessions' }),
+      },
+    },
     async handle({ body: { ids, accountId }, caller }, { liveSessions, audit }) {
       if ((ids === undefined) === (accountId === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, accountId' });
@@ -143,16 +153,14 @@ const SORT_KEYS: SortKeys<LiveSessionView> = {
 function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ...session }: LiveSessionView) {
   return {
     ...session,
-    client: endOf(client),
-    destination: { host: destination.host, ...endOf(destination) },
-    outgoing: outgoing && endOf(outgoing),
+    client: { address: client.address, port: client.port },
+    destination: { host: destination.host, address: destination.address, port: destination.port },
+    outgoing: outgoing && { address: outgoing.address, port: outgoing.port },
     openedAt: iso(openedAt),
     bytesPerSecondUp: rateUp,
     bytesPerSecondDown: rateDown,
   };
 }
-
-const endOf = ({ address, port }: Endpoint): Endpoint => ({ address, port });
 
 /** Returns the audit records of ended sessions. */
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>

@@ -1,9 +1,8 @@
 // /api/v1/trace: who used a destination at a time, in the answer to an abuse report. Each search is in the audit log.
 import { z } from 'zod';
-import { fromIso, isoOrNull, withTimes } from '../../../core/clock.js';
+import { fromIso, iso, isoOrNull } from '../../../core/clock.js';
 import { parseCidr, parseIp, sortableRange } from '../../../core/ip.js';
 import {
-  type RecordPlace,
   readReport,
   type SessionRecord,
   type TraceQuestion,
@@ -133,7 +132,7 @@ export const traceRoutes = [
           .default('5m'),
       }),
     },
-    success: [200, 'A page.', Trace],
+    responses: { 200: { description: 'A page.', schema: Trace } },
     async handle({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, geo, audit }) {
       const { limit, cursor, destination, port, outgoing, outgoingPort, at, tolerance } = query;
       if (destination === undefined && outgoingPort === undefined)
@@ -154,7 +153,10 @@ export const traceRoutes = [
         sessionRecords.unmatched(question),
         sessionRecords.oldest(),
       ]);
-      const { items, nextCursor } = recordCursors.page(found, limit, (last) => last);
+      const { items, nextCursor } = recordCursors.page(found, limit, ({ startedAt, id }) => ({
+        startedAt,
+        id,
+      }));
       const running = items.flatMap(({ session, endedAt }) => (endedAt === null ? session : []));
       const live = new Map((await liveSessions.find([...new Set(running)])).map((each) => [each.id, each]));
       return {
@@ -173,27 +175,37 @@ export const traceRoutes = [
   route('POST /api/v1/trace/report', 'readReport', 'trace:read', {
     summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
     request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
-    success: [
-      200,
-      'What was found, at most 20 of each kind.',
-      z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
-    ],
+    responses: {
+      200: {
+        description: 'What was found, at most 20 of each kind.',
+        schema: z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
+      },
+    },
     handle: async ({ body }, { now }) => ({ body: readReport(body.text, now()) }),
   }),
 ];
 
 function present(
-  { id: _, ...record }: SessionRecord & RecordPlace,
+  record: SessionRecord,
   live: { readonly bytesUp: number; readonly bytesDown: number } | undefined,
 ): Omit<z.input<typeof TraceItem>, 'clientOrigin'> {
-  const { accountId, username, outgoing, host, address, port, ...shown } = record;
+  const { accountId, username, client, outgoing, host, address, port, protocol, session, node, exit } =
+    record;
+  const { startedAt, endedAt, bytesUp, bytesDown } = live ? { ...record, ...live } : record;
   return {
-    ...withTimes(shown, 'startedAt', 'endedAt'),
-    ...(live && { bytesUp: live.bytesUp, bytesDown: live.bytesDown }),
     account: { id: accountId, username },
+    client,
     outgoing: outgoing.port === 0 ? null : outgoing,
     destination: { host, address, port },
+    protocol,
+    session,
+    node,
+    exit,
+    startedAt: iso(startedAt),
+    endedAt: isoOrNull(endedAt),
     isLive: live !== undefined,
+    bytesUp,
+    bytesDown,
   };
 }
 

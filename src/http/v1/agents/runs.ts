@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
-import { withTimes } from '../../../core/clock.js';
+import { iso, isoOrNull } from '../../../core/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
-import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
+import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
-import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './agents.js';
+import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './shared.js';
 
 const RunStatus = z
   .enum(['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'])
@@ -70,7 +70,7 @@ export const runRoutes = [
         session: SessionKey.optional(),
       }),
     },
-    success: [200, 'A page.', openPageOf(Run, 'RunPage')],
+    responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
     async handle({ query: { cursor, limit, ...wanted } }, { agents }) {
       const before = idCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, before, limit: limit + 1 };
@@ -80,12 +80,14 @@ export const runRoutes = [
   }),
   route('GET /api/v1/runs/{id}', 'getRun', 'agents:read', {
     summary: 'One run with its complete message and reply, and every delivery attempt.',
-    success: [200, 'The run.', RunDetail],
+    request: { params: IdParams },
+    responses: { 200: { description: 'The run.', schema: RunDetail } },
     handle: ({ params }, { agents }) => shownRun(agents, params.id),
   }),
   route('POST /api/v1/runs/{id}/cancel', 'cancelRun', 'agents:write', {
     summary: 'Cancels a queued or running run.',
-    success: [200, 'The run as it is now.', RunDetail],
+    request: { params: IdParams },
+    responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
     problems: [409],
     async handle({ params: { id }, caller }, { agents, audit }) {
       switch (await agents.control.cancel(id)) {
@@ -103,7 +105,8 @@ export const runRoutes = [
   }),
   route('POST /api/v1/runs/{id}/rerun', 'rerunRun', 'agents:write', {
     summary: 'Queues a new run with the same agent, session and message.',
-    success: [202, 'Queued, and stored.', Queued],
+    request: { params: IdParams },
+    responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
     problems: [429],
     async handle({ params, caller }, { agents, audit }) {
       const answer = await agents.control.rerun(params.id);
@@ -125,9 +128,15 @@ async function shownRun(
 }
 
 export function presentRun(run: StoredRun) {
-  return withTimes(run, 'acceptedAt', 'startedAt', 'finishedAt', 'nextDeliveryAt');
+  return {
+    ...run,
+    acceptedAt: iso(run.acceptedAt),
+    startedAt: isoOrNull(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
+    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
+  };
 }
 
 export function presentDelivery({ runId: _, ...delivery }: Delivery) {
-  return withTimes(delivery, 'startedAt', 'finishedAt');
+  return { ...delivery, startedAt: iso(delivery.startedAt), finishedAt: iso(delivery.finishedAt) };
 }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
-import { DAY_MS, withTimes } from '../../../core/clock.js';
+import { DAY_MS, iso } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
+import { Bytes, Count, Guid, IdParams, RevokeTokens, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
@@ -94,7 +94,12 @@ const { route } = routesOf('Operators');
 export const operatorRoutes = [
   route('GET /api/v1/operators', 'listOperators', 'administrator', {
     summary: 'The operators besides the administrator.',
-    success: [200, 'All of them, by name.', listOf(OperatorItem, 'Operators')],
+    responses: {
+      200: {
+        description: 'All of them, by name.',
+        schema: z.object({ items: z.array(OperatorItem) }).meta({ id: 'Operators' }),
+      },
+    },
     async handle(_input, deps) {
       // Accounts at this and other daemons use the budgets, so read the current values.
       await deps.operators.reload();
@@ -106,7 +111,7 @@ export const operatorRoutes = [
     summary: 'Adds an operator, who can sign in at once.',
     needsConfirmation: true,
     request: { body: NewOperator },
-    success: [201, 'Added.', OperatorItem],
+    responses: { 201: { description: 'Added.', schema: OperatorItem } },
     problems: [409],
     async handle({ body, caller }, deps) {
       const created = await deps.operators.create(body, actorOf(caller));
@@ -120,8 +125,8 @@ export const operatorRoutes = [
     summary: 'Changes the given fields; they apply at once.',
     needsConfirmation: ({ name, password, role, isEnabled }) =>
       [name, password, role].some((field) => field !== undefined) || isEnabled === true,
-    request: { body: OperatorChange },
-    success: [200, 'The operator as it is now.', OperatorItem],
+    request: { params: IdParams, body: OperatorChange },
+    responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
     problems: [409],
     async handle({ params, body, caller }, deps) {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
@@ -141,7 +146,8 @@ export const operatorRoutes = [
   route('DELETE /api/v1/operators/{id}', 'deleteOperator', 'administrator', {
     summary:
       "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
-    success: [204, 'Removed.'],
+    request: { params: IdParams },
+    responses: { 204: { description: 'Removed.' } },
     async handle({ params: { id }, caller }, deps) {
       const accounts = accountsByOwner(deps).get(id) ?? [];
       const removed = await deps.operators.remove(id, actorOf(caller));
@@ -155,7 +161,8 @@ export const operatorRoutes = [
   route('DELETE /api/v1/operators/{id}/totp', 'resetOperatorTotp', 'administrator', {
     summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
     needsConfirmation: true,
-    success: [204, 'Off.'],
+    request: { params: IdParams },
+    responses: { 204: { description: 'Off.' } },
     problems: [409],
     async handle({ params: { id }, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
       if (!operators.get(id)) return NO_OPERATOR;
@@ -195,15 +202,20 @@ function accountsByOwner({ accounts }: Pick<Services, 'accounts'>): AccountIds {
 
 function present(
   deps: Services,
-  { passwordHash: _, ...operator }: Operator,
+  { id, name, role, isEnabled, createdAt, budget, used }: Operator,
   owned: AccountIds = accountsByOwner(deps),
 ) {
-  const { id, used } = operator;
+  const { principals, apiTokens } = deps;
   return {
-    ...withTimes(operator, 'createdAt'),
-    totpEnabled: deps.principals.secondFactorOf(id)?.isEnabled() ?? false,
-    tokens: deps.apiTokens.list(id).length,
+    id,
+    name,
+    role,
+    isEnabled,
+    createdAt: iso(createdAt),
+    totpEnabled: principals.secondFactorOf(id)?.isEnabled() ?? false,
+    tokens: apiTokens.list(id).length,
     accounts: owned.get(id)?.length ?? 0,
+    budget,
     used: presentUsed(used),
   };
 }

@@ -1,13 +1,10 @@
-// /api/v1/session/totp: the caller’s own second factor and its recovery codes; /api/v1/settings/admin-password: its password.
-
+// /api/v1/session/totp: the caller's own second factor and its recovery codes.
 import { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
-import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../../core/auth/admin-credentials.js';
 import type { Principal, Principals } from '../../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { failure, invalid, type ProblemAnswer, type ReasonCode } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
-import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, type Caller, keptSessionOf } from '../../caller.js';
 import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
 import type { Services } from '../../services.js';
@@ -35,7 +32,7 @@ export const secondFactorRoutes = [
   route('POST /api/v1/session/totp', 'enrolTotp', 'person', {
     summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
     needsConfirmation: true,
-    success: [200, 'The secret, shown once.', TotpEnrolment],
+    responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
     problems: [409],
     async handle({ caller }, deps) {
       const { secondFactor, name } = principalOf(deps, caller);
@@ -47,7 +44,7 @@ export const secondFactorRoutes = [
     summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
     needsConfirmation: true,
     request: { body: TotpCode },
-    success: [200, 'On; the recovery codes, shown once.', RecoveryCodes],
+    responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
     problems: [409],
     async handle({ body, caller }, deps) {
       const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
@@ -72,7 +69,7 @@ export const secondFactorRoutes = [
     summary:
       'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
     request: { body: z.object({ code: TotpOrRecovery }) },
-    success: [200, 'The codes, shown once.', RecoveryCodes],
+    responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
     problems: [409],
     handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ recoveryCodes }) => ({
@@ -82,7 +79,7 @@ export const secondFactorRoutes = [
   route('POST /api/v1/session/totp/disable', 'disableTotp', 'person', {
     summary: 'Turns the second factor off; needs a current code or a recovery code.',
     request: { body: z.object({ code: TotpOrRecovery }) },
-    success: [204, 'Off.'],
+    responses: { 204: { description: 'Off.' } },
     problems: [409],
     handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ secondFactor, fingerprint }) => {
@@ -169,43 +166,3 @@ export async function checkCode(
 
 const conflict = (code: ReasonCode): ProblemAnswer => failure('conflict', code);
 export const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');
-
-const PASSWORD_FAULTS = {
-  'wrong-password': invalid('body.current', 'present-password'),
-  'invalid-password': invalid('body.next', 'password'),
-  'short-password': invalid('body.next', 'short-password', { min: MIN_ADMIN_PASSWORD_CHARACTERS }),
-} as const;
-
-export const adminPasswordRoutes = [
-  routesOf('Settings').route('PUT /api/v1/settings/admin-password', 'setAdminPassword', 'person', {
-    summary:
-      'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
-    request: {
-      body: z
-        .object({
-          current: z.string().min(1).max(1_024),
-          next: z.string().min(1).max(255),
-          revokeTokens: RevokeTokens,
-        })
-        .meta({ id: 'AdminPasswordChange' }),
-    },
-    success: [204, 'Changed.'],
-    problems: [409],
-    async handle({ body: { current, next, revokeTokens }, caller }, deps) {
-      const { credentials, consoleSessions, apiTokens, attempts, changes, log } = deps;
-      const principal = principalOf(deps, caller);
-      const refused = await proofProblem(attempts, caller.address, () => principal.verifyPassword(current));
-      if (refused) return refused === 'wrong' ? PASSWORD_FAULTS['wrong-password'] : refused;
-      const keptSession = keptSessionOf(caller, principal.fingerprint());
-      const refusal = await principal.setPassword(current, next, actorOf(caller), revokeTokens);
-      if (refusal) return PASSWORD_FAULTS[refusal];
-      const { password: givenBy } = await credentials.givenBy();
-      if (givenBy !== undefined && caller.operator === null)
-        log.warn({ givenBy }, 'admin password will be overwritten at the next start');
-      await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
-      await apiTokens.reload();
-      changes.notify('tokens');
-      return DONE;
-    },
-  }),
-];

@@ -95,7 +95,7 @@ export const sessionRoutes = [
     summary:
       'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
     request: { body: SignIn },
-    success: [200, 'Signed in.', Me],
+    responses: { 200: { description: 'Signed in.', schema: Me } },
     problems: [401, 429],
     async handle({ body: { username, password, code }, ctx }, deps) {
       const { attempts, principals, consoleSessions, log } = deps;
@@ -135,7 +135,7 @@ export const sessionRoutes = [
     summary:
       'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
     request: { body: Confirmation },
-    success: [200, 'Confirmed.', Confirmed],
+    responses: { 200: { description: 'Confirmed.', schema: Confirmed } },
     problems: [429],
     async handle({ body: { password, code }, caller }, deps) {
       const principal = principalOf(deps, caller);
@@ -153,7 +153,7 @@ export const sessionRoutes = [
   }),
   route('DELETE /api/v1/session', 'signOut', 'any', {
     summary: 'Ends the console session and clears its cookie.',
-    success: [204, 'Signed out.'],
+    responses: { 204: { description: 'Signed out.' } },
     async handle({ caller, ctx }, { consoleSessions }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
       return { headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
@@ -161,7 +161,7 @@ export const sessionRoutes = [
   }),
   route('GET /api/v1/me', 'getMe', 'any', {
     summary: 'The caller with its rights, and facts about this daemon.',
-    success: [200, 'The caller.', Me],
+    responses: { 200: { description: 'The caller.', schema: Me } },
     handle: async ({ caller, ctx }, deps) => ({ body: await me(deps, caller, ctx.hostname) }),
   }),
 ];

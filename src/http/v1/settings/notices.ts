@@ -10,7 +10,7 @@ import {
   type NoticeSettings as Settings,
 } from '../../../core/notices/notice-settings.js';
 import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
-import { isTimeZone } from '../../../core/time-zone.js';
+import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count, fault, fieldError } from '../../api/schemas.js';
@@ -189,7 +189,7 @@ export const noticeSettingRoutes = [
   route(`POST ${path}/preview`, 'previewNoticeSettings', 'settings:write', {
     summary: 'Counts whom these settings would send messages to, and saves nothing.',
     request: { body: NoticeSettingsChange },
-    success: [200, 'The counts.', Preview],
+    responses: { 200: { description: 'The counts.', schema: Preview } },
     async handle({ body }, { noticesSetting, previewNotices }) {
       const stored = noticesSetting.current();
       const refused = movedSecrets(body, stored);
@@ -200,7 +200,7 @@ export const noticeSettingRoutes = [
     summary:
       'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',
     request: { body: NoticeTest },
-    success: [200, 'The result.', TestResult],
+    responses: { 200: { description: 'The result.', schema: TestResult } },
     problems: [409],
     async handle({ body, ctx }, { noticesSetting, testNotice }) {
       const { channel } = body;

@@ -4,6 +4,7 @@
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
 import { candidatePorts } from '../candidate-ports.js';
+import type { BoundSocket } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
 import type { BatchSocket } from './batch.js';
 import * as c from './libc.js';
@@ -18,7 +19,7 @@ const MAX_SEGMENT_BYTES = 1472;
 
 const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
 
-export class DatagramSocket implements BatchSocket {
+export class DatagramSocket implements BatchSocket, BoundSocket {
   readonly local: Endpoint;
   maxSegmentBytes = MAX_SEGMENT_BYTES;
   readonly #loop: Loop;
@@ -72,8 +73,8 @@ export class DatagramSocket implements BatchSocket {
     return this.#fd;
   }
 
-  get port(): number {
-    return this.local.port;
+  get isClosed(): boolean {
+    return this.#fd === -1;
   }
 
   close(): void {

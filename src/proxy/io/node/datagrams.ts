@@ -2,181 +2,84 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
-import { headerKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
+import { headerKey } from '../../protocols/datagram-header.js';
 import { candidatePorts } from '../candidate-ports.js';
-import { DatagramMeter } from '../datagram-meter.js';
-import type {
+import {
+  type BoundSocket,
   DatagramRelay,
-  DatagramRelayOptions,
-  OpenDatagrams,
-  UpstreamSocket,
-  UpstreamSocketOptions,
+  type DatagramRelayOptions,
+  type OpenDatagrams,
+  type OpenedRelay,
+  type Side,
 } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
-import type { AccountRates } from '../rates.js';
 import { unsupported } from './listen.js';
 import { codeOf } from './stream.js';
 
-export const openDatagrams: OpenDatagrams = (options, onOpen) => {
-  const opened = openSocket(options.bindAddress, options.portRange);
-  if (typeof opened === 'string') onOpen({ ok: false, code: opened });
-  else onOpen({ ok: true, relay: new NodeDatagramRelay(opened, options) });
-};
-
-interface Route {
-  readonly headerLength: number;
-  readonly to: Endpoint;
-}
+export const openDatagrams: OpenDatagrams = (options, onOpen) => onOpen(NodeDatagramRelay.open(options));
 
 /** The sockets of one association. Lives until `close()`. */
-class NodeDatagramRelay implements DatagramRelay {
-  readonly local: Endpoint;
-  readonly counts: DatagramMeter['counts'];
-  readonly #meter: DatagramMeter;
-  readonly #options: DatagramRelayOptions;
-  readonly #inner: Socket;
-  readonly #outer: { ipv4: Socket | null; ipv6: Socket | null } = { ipv4: null, ipv6: null };
-  #client: Endpoint | null = null;
-  #isWatched = false;
-  #isClosed = false;
-  readonly #routes = new Map<number | string, Route>();
-  /** Headers of the datagrams to the client, by source address and source port. */
-  readonly #sources = new Map<string, Map<number, Buffer>>();
-
-  constructor(inner: Socket, options: DatagramRelayOptions) {
-    this.#inner = inner;
-    this.#options = options;
-    this.#meter = new DatagramMeter(options);
-    this.counts = this.#meter.counts;
-    const { address, port } = inner.address();
-    this.local = { address, port };
-    options.ports.add('udp-client-side', port);
-    inner.on('message', this.#onClientDatagram);
+class NodeDatagramRelay extends DatagramRelay<NodeSocket, Endpoint> {
+  static open(options: DatagramRelayOptions): OpenedRelay {
+    const relay = new NodeDatagramRelay(options);
+    const code = relay.start();
+    return code === null ? { ok: true, relay } : { ok: false, code };
   }
 
-  setClient(client: Endpoint): void {
-    this.#client = client;
+  protected openSocket(address: string, side: Side, end: LocalEnd | null): NodeSocket | string {
+    const opened = openSocket(address, this.options.portRange, end);
+    if (typeof opened === 'string') return opened;
+    const sides = { client: this.#onClientDatagram, outside: this.#onOutsideDatagram };
+    opened.on('message', typeof side === 'string' ? sides[side] : side);
+    return new NodeSocket(opened);
   }
 
-  setRoute(header: Buffer, to: Endpoint): void {
-    const key = headerKey(header);
-    if (key !== null) this.#routes.set(key, { headerLength: header.length, to });
+  protected toAddress(endpoint: Endpoint): Endpoint {
+    return endpoint;
   }
 
-  removeRoute(header: Buffer): void {
-    const key = headerKey(header);
-    if (key !== null) this.#routes.delete(key);
+  protected keyOf({ address, port }: Endpoint): string {
+    return `${port} ${address}`;
   }
 
-  setSource({ address, port }: Endpoint, header: Buffer): void {
-    const ports = this.#sources.get(address);
-    if (ports) ports.set(port, header);
-    else this.#sources.set(address, new Map([[port, header]]));
+  protected isIpv6({ address }: Endpoint): boolean {
+    return address.includes(':');
   }
 
-  removeSource({ address, port }: Endpoint): void {
-    const ports = this.#sources.get(address);
-    ports?.delete(port);
-    if (ports?.size === 0) this.#sources.delete(address);
-  }
-
-  watchClient(watch: boolean): void {
-    this.#isWatched = watch;
-  }
-
-  setRates(rates: AccountRates | null): void {
-    this.#meter.setRates(rates);
-  }
-
-  sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {
-    const length = datagram.length - offset;
-    const socket = this.#outerFor(address);
-    if (typeof socket === 'string' || length > MAX_DATAGRAM_BYTES) {
-      this.counts.unsendable += 1;
-      return;
-    }
+  protected send({ socket }: NodeSocket, header: Buffer | null, data: Buffer, to: Endpoint): void {
     // Without a callback, Node ignores an error of this datagram.
-    if (this.#meter.passUp(length)) socket.send(datagram, offset, length, port, address);
-  }
-
-  outsidePort(address: string): number | string {
-    const socket = this.#outerFor(address);
-    return typeof socket === 'string' ? socket : socket.address().port;
-  }
-
-  openUpstream({ bindAddress, end, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
-    const socket = this.#isClosed ? null : openSocket(bindAddress, this.#options.portRange, end);
-    if (socket === null || typeof socket === 'string') return null;
-    const { port } = socket.address();
-    this.#options.ports.add('udp-outside', port);
-    socket.on('message', onDatagram);
-    let isOpen = true;
-    return {
-      send: (header, datagram, offset) => {
-        const length = datagram.length - offset;
-        if (!isOpen) return;
-        if (header.length + length > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
-        else if (this.#meter.passUp(length))
-          socket.send([header, datagram.subarray(offset)], to.port, to.address);
-      },
-      close: () => {
-        if (!isOpen) return;
-        isOpen = false;
-        this.#options.ports.remove('udp-outside', port);
-        closeSocket(socket);
-      },
-    };
-  }
-
-  sendToClient(header: Buffer, data: Buffer): void {
-    if (this.#isClosed || this.#client === null) return;
-    if (this.#meter.passDown(header.length, data.length))
-      this.#inner.send([header, data], this.#client.port, this.#client.address);
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    const { ports } = this.#options;
-    ports.remove('udp-client-side', this.local.port);
-    closeSocket(this.#inner);
-    for (const outer of [this.#outer.ipv4, this.#outer.ipv6]) {
-      if (outer === null) continue;
-      ports.remove('udp-outside', outer.address().port);
-      closeSocket(outer);
-    }
+    socket.send(header === null ? data : [header, data], to.port, to.address);
   }
 
   readonly #onClientDatagram = (datagram: Buffer, from: Endpoint): void => {
-    const client = this.#client;
-    if (!this.#isWatched && client !== null && from.port === client.port && from.address === client.address) {
+    const { client } = this;
+    if (!this.isWatched && client !== null && from.port === client.port && from.address === client.address) {
       const key = headerKey(datagram);
-      const route = key === null ? undefined : this.#routes.get(key);
+      const route = key === null ? undefined : this.routes.get(key);
       if (route !== undefined) return this.sendOutside(datagram, route.headerLength, route.to);
     }
-    this.#options.onClientDatagram(datagram, from);
+    this.options.onClientDatagram(datagram, from);
   };
 
   readonly #onOutsideDatagram = (data: Buffer, from: Endpoint): void => {
-    const header = this.#sources.get(from.address)?.get(from.port);
-    if (header === undefined) this.#options.onOutsideDatagram(data, from);
+    const header = this.sources.get(this.keyOf(from));
+    if (header === undefined) this.options.onOutsideDatagram(data, from);
     else this.sendToClient(header, data);
   };
+}
 
-  /** The socket for destinations of this family, opened now if there is none; a system error code when it cannot be opened. */
-  #outerFor(address: string): Socket | string {
-    if (this.#isClosed) return 'EBADF';
-    const family = address.includes(':') ? 'ipv6' : 'ipv4';
-    const open = this.#outer[family];
-    if (open !== null) return open;
-    const { outside, portRange } = this.#options;
-    const end = outside?.[family] ?? null;
-    const opened = openSocket(end?.address ?? (family === 'ipv6' ? '::' : '0.0.0.0'), portRange, end);
-    if (typeof opened === 'string') return opened;
-    opened.on('message', this.#onOutsideDatagram);
-    this.#options.ports.add('udp-outside', opened.address().port);
-    this.#outer[family] = opened;
-    return opened;
+class NodeSocket implements BoundSocket {
+  readonly local: Endpoint;
+  isClosed = false;
+
+  constructor(readonly socket: Socket) {
+    const { address, port } = socket.address();
+    this.local = { address, port };
+  }
+
+  close(): void {
+    if (!this.isClosed) closeSocket(this.socket);
+    this.isClosed = true;
   }
 }
 

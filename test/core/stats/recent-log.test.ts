@@ -1,8 +1,8 @@
 // The newest lines of the log: how many are kept, and which lines a filter returns.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRecentLog, type RecentLogFilter } from '../../src/core/recent-log.js';
-import { createLogger } from '../../src/log.js';
+import { createRecentLog, type RecentLogFilter } from '../../../src/core/stats/recent-log.js';
+import { createLogger } from '../../../src/log.js';
 
 const MEMORY_BYTES = 65_536;
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { createServiceManager } from '../src/systemd.js';
-import { needs } from './helpers/programs.js';
+import { createServiceManager } from '../../src/systemd/systemd.js';
+import { needs } from '../helpers/programs.js';
 
 const RECEIVER = `
 import socket, sys

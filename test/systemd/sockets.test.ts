@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { loadLibc } from '../src/proxy/io/native/libc.js';
-import { openListener } from '../src/proxy/io/native/listen.js';
-import { givenSockets } from '../src/systemd-sockets.js';
-import { startTestDaemon } from './helpers/daemon.js';
-import { needs } from './helpers/programs.js';
+import { loadLibc } from '../../src/proxy/io/native/libc.js';
+import { openListener } from '../../src/proxy/io/native/listen.js';
+import { givenSockets } from '../../src/systemd/sockets.js';
+import { startTestDaemon } from '../helpers/daemon.js';
+import { needs } from '../helpers/programs.js';
 import {
   connectThrough,
   greeting,
@@ -17,9 +17,9 @@ import {
   RawClient,
   readReply,
   request,
-} from './helpers/socks-client.js';
-import { suiteScope } from './helpers/suite.js';
-import { echo, startTarget } from './helpers/targets.js';
+} from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
 
 /** Opens a blocking socket for each name, from descriptor 3 on, and executes the daemon. */
 const SPAWNER = `

@@ -27,17 +27,18 @@ export interface PageWish<T> {
 }
 
 export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T> {
-  const { after } = wish;
-  const order = wish.descending ? -1 : 1;
+  const { limit, after, descending } = wish;
+  const order = descending ? -1 : 1;
   const compare = (a: SortedPlace, b: SortedPlace): number =>
     compareValues(a.value, b.value, order) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  const following: (SortedPlace & { readonly item: T })[] = [];
+  for (const item of items) {
+    const place = { item, value: wish.valueOf(item), id: wish.idOf(item) };
+    if (after === null || compare(place, after) > 0) following.push(place);
+  }
   // One more item than the page shows whether another page follows.
-  const found = smallest(
-    keyed(items, wish, (each) => after === null || compare(each, after) > 0),
-    wish.limit + 1,
-    compare,
-  );
-  const taken = found.slice(0, wish.limit);
+  const found = smallest(following, limit + 1, compare);
+  const taken = found.slice(0, limit);
   const last = taken.at(-1);
   return {
     items: taken.map(({ item }) => item),
@@ -46,19 +47,8 @@ export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T>
   };
 }
 
-function* keyed<T>(
-  items: readonly T[],
-  wish: Pick<PageWish<T>, 'valueOf' | 'idOf'>,
-  isWanted: (each: SortedPlace) => boolean,
-): Generator<SortedPlace & { readonly item: T }> {
-  for (const item of items) {
-    const each = { item, value: wish.valueOf(item), id: wish.idOf(item) };
-    if (isWanted(each)) yield each;
-  }
-}
-
 /** The `count` smallest items in order, without sorting the whole list. */
-function smallest<K>(all: Iterable<K>, count: number, compare: (a: K, b: K) => number): K[] {
+function smallest<K>(all: readonly K[], count: number, compare: (a: K, b: K) => number): K[] {
   const best: K[] = [];
   let bound: K | undefined;
   const prune = (): void => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatWireDate, parseWireDate } from '../../src/core/wire-date.js';
+import { formatWireDate, parseWireDate } from '../../../src/core/time/wire-date.js';
 
 const READ: [string, string][] = [
   ['2026-01-02T03:04:05', '2026-01-02T03:04:05'],

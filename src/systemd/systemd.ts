@@ -6,9 +6,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MAX_PARCEL } from './proxy/io/native/carrier.js';
-import { type NotifySocket, openNotifySocket } from './proxy/io/native/notify.js';
-import { PARCEL_NAME } from './systemd-sockets.js';
+import { MAX_PARCEL } from '../proxy/io/native/carrier.js';
+import { type NotifySocket, openNotifySocket } from '../proxy/io/native/notify.js';
+import { PARCEL_NAME } from './sockets.js';
 
 export type ServiceManager = ReturnType<typeof createServiceManager>;
 

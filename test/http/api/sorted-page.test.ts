@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Page, pageOfSorted, type SortedPlace } from '../../src/core/sorted-page.js';
+import { type Page, pageOfSorted, type SortedPlace } from '../../../src/http/api/sorted-page.js';
 
 test('pages of any size contain every item once and in order, with null values last in both directions', () => {
   const value = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 3 }));

@@ -1,5 +1,5 @@
 // Converts between UTC and local times of IANA time zones.
-import { DAY_MS } from './clock.js';
+import { DAY_MS } from '../clock.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
