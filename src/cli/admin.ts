@@ -1,6 +1,7 @@
 // `pulsegate admin`: the administrator's credentials.
 import { adminCredentialsGivenBy } from '../config/credentials.js';
-import { type CredentialSources, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
+import type { CredentialSources } from '../core/auth/admin-credentials.js';
+import { MIN_PASSWORD_CHARACTERS } from '../core/auth/people-passwords.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
 import { cliActor } from './shared/actor.js';
 import { CommandError } from './shared/command.js';
@@ -69,5 +70,5 @@ function rejectManagedCredentials(givenBy: CredentialSources, username: string |
 const REFUSALS = {
   'invalid-username': 'The user name must be 1 to 255 bytes, without a colon or control characters.',
   'invalid-password': 'The password must be 1 to 255 bytes and not only white space.',
-  'short-password': `The password must have at least ${MIN_ADMIN_PASSWORD_CHARACTERS} characters.`,
+  'short-password': `The password must have at least ${MIN_PASSWORD_CHARACTERS} characters.`,
 };

@@ -1,4 +1,5 @@
 // Timers are a parameter of all rules, like the clock, so that tests need not wait. A poller polls periodically.
+import { joined } from './turns.js';
 
 export interface Timer {
   /** The callback is not called any more. Calling it again, or after the callback, does nothing. */
@@ -48,16 +49,12 @@ export function createPoller(options: {
 }) {
   const { intervalMs, poll, onError, timers } = options;
   let timer: Timer | undefined;
-  let running: Promise<void> | null = null;
-
-  function pollNow(): Promise<void> {
-    running ??= poll()
-      .catch(onError)
-      .finally(() => {
-        running = null;
-      });
+  let running: Promise<void> | undefined;
+  const pollOnce = joined(() => poll().catch(onError));
+  const pollNow = (): Promise<void> => {
+    running = pollOnce();
     return running;
-  }
+  };
 
   return {
     start(): void {

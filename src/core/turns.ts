@@ -1,4 +1,4 @@
-// The order of tasks: one after another by key, or several steps of which each runs although another failed.
+// The order of tasks: one after another by key, one for several callers, or several steps of which each runs although another failed.
 
 /** Runs `task` after all earlier tasks of `key` have settled; settles like `task`. */
 export type InTurn = <Result>(key: string, task: () => Promise<Result>) => Promise<Result>;
@@ -51,6 +51,17 @@ export async function inTurnOfAll<Result>(
   } finally {
     finish();
   }
+}
+
+/** Returns `work` as a function whose calls join a running one. */
+export function joined<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | null = null;
+  return () => {
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
 }
 
 /** Runs all steps in order, also after a failure. Then rejects with the first failure, if any. */

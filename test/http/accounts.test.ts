@@ -7,6 +7,7 @@ import { endOf } from '../helpers/account-end.js';
 import { heartbeatOf, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { send } from '../helpers/http.js';
 import { accountOf } from '../helpers/stored-accounts.js';
+import { newestOf } from '../helpers/stored-heartbeats.js';
 
 const NOW = Date.UTC(2030, 4, 6, 7, 8, 9, 999);
 
@@ -210,7 +211,7 @@ test('a removed account is deleted from the API, the database and the pool, and 
   assert.equal((await admin.api('GET', `/ProxyAccount/GetProxyAccountByID?AID=${AID}`)).status, 404);
   assert.equal((await currentUser(admin.url, 'a')).text, '"用户不存在"');
   assert.equal(await accountOf(admin.store.accounts, AID), null);
-  assert.deepEqual(await admin.store.heartbeats.newest(AID, 1), []);
+  assert.deepEqual(await newestOf(admin.store, AID, 1), []);
   assert.equal(admin.pool.count(AID), 0);
   const again = await admin.api('POST', `/ProxyAccount/DeleteProxyAccount?AID=${AID}`);
   assert.deepEqual([again.status, again.text], [400, '"账号不存在"']);

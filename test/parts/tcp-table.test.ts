@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { it, type TestContext } from 'node:test';
-import { isConnectedHere } from '../../src/parts/admin/http.js';
+import { isConnectedHere } from '../../src/parts/admin/own-outbound.js';
 import { needsFor } from '../helpers/programs.js';
 
 const onLinux = { skip: process.platform === 'linux' ? false : 'only Linux has this table' };

@@ -10,6 +10,7 @@ import {
   afterChange,
   changeAccount,
 } from '../helpers/stored-accounts.js';
+import { newestOf } from '../helpers/stored-heartbeats.js';
 import { onEachDatabase } from './databases.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
@@ -119,10 +120,10 @@ onEachDatabase(
     ]);
     await assert.rejects(taken, UsernameTaken);
     assert.deepEqual(await accountOf(store.accounts, one.id), renamed);
-    assert.equal((await store.heartbeats.newest(one.id, 10)).length, 1);
+    assert.equal((await newestOf(store, one.id, 10)).length, 1);
     await store.accounts.remove(one.id);
     assert.equal(
-      (await store.heartbeats.newest(one.id, 10)).length,
+      (await newestOf(store, one.id, 10)).length,
       0,
       'entries from before the new name are removed with the account',
     );
@@ -149,11 +150,11 @@ onEachDatabase('removing an account deletes its heartbeat data and frees its nam
   await store.heartbeats.append([heartbeat(removed), heartbeat(kept)], KEEP_ALL);
   assert.deepEqual(await store.accounts.remove(removed.id), removed);
   assert.equal(await accountOf(store.accounts, removed.id), null);
-  assert.deepEqual(await store.heartbeats.newest(removed.id, 10), []);
+  assert.deepEqual(await newestOf(store, removed.id, 10), []);
   assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: null }]);
   const successor = account({ username: 'removed' });
   assert.equal(await addAccount(store.accounts, successor), 'added');
-  assert.deepEqual(await store.heartbeats.newest(successor.id, 10), []);
+  assert.deepEqual(await newestOf(store, successor.id, 10), []);
 });
 
 const REFUSE_REMOVAL = {
@@ -178,7 +179,7 @@ onEachDatabase(
     await assert.rejects(store.accounts.remove(kept.id), /refused/);
 
     assert.deepEqual(await accountOf(store.accounts, kept.id), kept);
-    assert.equal((await store.heartbeats.newest(kept.id, 10)).length, 1);
+    assert.equal((await newestOf(store, kept.id, 10)).length, 1);
     assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: 'G' }]);
     assert.deepEqual(await otherConnection('changes').count({ n: '*' }), changesBefore);
     await otherConnection.raw(kind === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');

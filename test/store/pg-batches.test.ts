@@ -15,6 +15,7 @@ import { eventually } from '../helpers/eventually.js';
 import { FakeSession } from '../helpers/fake-session.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { addAccount } from '../helpers/stored-accounts.js';
+import { newestOf } from '../helpers/stored-heartbeats.js';
 import { account, heartbeat, KEEP_ALL, tempDir } from './helpers.js';
 
 const DAY = Date.UTC(2031, 4, 14) / 86_400_000;
@@ -83,7 +84,7 @@ test('heartbeat entries are stored once', async (t) => {
     timers: nodeTimers,
     report: () => undefined,
   });
-  const stored = async () => (await store.heartbeats.newest(ann.id, 10)).length;
+  const stored = async () => (await newestOf(store, ann.id, 10)).length;
   for (const gameId of ['G1', 'G2']) pool.record(heartbeat(ann, { gameId }));
   loseCommit();
   await assert.rejects(writer.flush(), isCommitUnknown);

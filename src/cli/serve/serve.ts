@@ -2,7 +2,7 @@
 import { changedKeys } from '../../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
 import { type Loaded, loadConfig } from '../../config.js';
-import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../core/auth/admin-credentials.js';
+import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
 import type { Daemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
@@ -46,9 +46,9 @@ export async function serve(given: Flags, file: string | undefined, io: CommandI
   const limitBytes = lowAddressSpace();
   if (limitBytes !== null)
     log.warn({ limitBytes }, 'address space too small for V8; raise ulimit -v or LimitAS= to 4 GiB or more');
-  if (credentials.password !== undefined && [...credentials.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
+  if (credentials.password !== undefined && [...credentials.password].length < MIN_PASSWORD_CHARACTERS)
     log.warn(
-      { givenBy: credentials.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },
+      { givenBy: credentials.givenBy.password, atLeast: MIN_PASSWORD_CHARACTERS },
       'administrator password is too short',
     );
   let running: Daemon | null = null;

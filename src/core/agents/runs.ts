@@ -5,18 +5,9 @@ import { isoOrNull } from '../clock.js';
 export type RunKind = 'message' | 'wake';
 
 /** queued → running → one of the other four, which are final. An interrupted run goes back to queued. */
-export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'timeout' | 'cancelled';
-
-export type FinalStatus = Exclude<RunStatus, 'queued' | 'running'>;
-
-export const RUN_STATUSES: readonly RunStatus[] = [
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'timeout',
-  'cancelled',
-];
+export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+type FinalStatus = Exclude<RunStatus, 'queued' | 'running'>;
 
 /** The delivery state of the reply. */
 export type DeliveryState = 'none' | 'pending' | 'delivered' | 'failed';

@@ -1,9 +1,17 @@
 // The administrator's user name and password: one setting with a password hash. There is no default password.
 import { randomBytes } from 'node:crypto';
-import { isValidPassword, isValidUsername } from '../accounts/account.js';
+import { isValidPassword } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
 import { type Change, createSetting, type EndedAccess, type SettingStore } from '../settings/setting.js';
-import { type Credential, fingerprintOf, type PeoplePasswords } from './people-passwords.js';
+import { joined } from '../turns.js';
+import {
+  type Credential,
+  fingerprintOf,
+  isValidPersonName,
+  type PasswordFault,
+  type PeoplePasswords,
+  passwordFault,
+} from './people-passwords.js';
 
 /** User name and password hash are one value, so that they change together. */
 export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
@@ -11,17 +19,10 @@ export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
 /** The key of the source of the credentials at the last start. */
 const GIVEN_BY_KEY = 'admin.credentials.given-by';
 
-/** Minimum length of a password that an operator chooses. */
-export const MIN_ADMIN_PASSWORD_CHARACTERS = 8;
-
 const DEFAULT_ADMIN_USERNAME = 'admin';
 
 // 18 bytes are 144 bits and 24 characters of base64url.
 const RANDOM_PASSWORD_BYTES = 18;
-
-export type AdminCredentialsSet<Reason = 'invalid-username' | 'invalid-password' | 'short-password'> =
-  | { readonly ok: true; readonly username: string }
-  | { readonly ok: false; readonly reason: Reason };
 
 /** The sources of the credentials at the last start, as text for people; absent when not set from outside. */
 export interface CredentialSources {
@@ -107,24 +108,21 @@ export function createAdminCredentials({
   }
 
   async function writePassword(
+    write: Change<Stored | null>['write'],
     next: Stored,
     by: Actor,
     revokeTokens: boolean,
-    { write }: Change<Stored | null>,
-  ): Promise<{ readonly ok: true; readonly username: string }> {
+  ): Promise<void> {
     const audit = auditOf(by, setting.value(), next, revokeTokens);
     await write(next, audit, { ...ENDED, tokens: revokeTokens });
     unsettled = null;
-    return { ok: true, username: next.username };
   }
 
   let unsettled: string | null = null;
-  let settling: Promise<void> | null = null;
-
-  const settleNow = (given: string): Promise<void> =>
+  const settleNow = joined(() =>
     setting.change(async ({ write }) => {
-      const stored = setting.value();
-      if (!stored) return;
+      const [stored, given] = [setting.value(), unsettled];
+      if (!stored || given === null) return;
       const { isRight, renewed } = await passwords.check(given, stored.passwordHash);
       const next = {
         ...stored,
@@ -134,15 +132,9 @@ export function createAdminCredentials({
       else if (renewed !== null) await write(next);
       passwords.remember(credentialOf(next), given);
       unsettled = null;
-    });
-
-  function settle(): Promise<void> {
-    if (unsettled === null) return Promise.resolve();
-    settling ??= settleNow(unsettled).finally(() => {
-      settling = null;
-    });
-    return settling;
-  }
+    }),
+  );
+  const settle = (): Promise<void> => (unsettled === null ? Promise.resolve() : settleNow());
 
   return {
     key: ADMIN_CREDENTIALS_KEY,
@@ -190,15 +182,15 @@ export function createAdminCredentials({
       password: string,
       by: Actor = DAEMON,
       revokeTokens: boolean = false,
-    ): Promise<AdminCredentialsSet> {
-      if (newUsername !== undefined && !isValidAdminUsername(newUsername))
-        return { ok: false, reason: 'invalid-username' };
-      const fault = passwordRefusal(password);
+    ): Promise<{ ok: true; username: string } | { ok: false; reason: 'invalid-username' | PasswordFault }> {
+      const isInvalid = newUsername !== undefined && !isValidPersonName(newUsername);
+      const fault = isInvalid ? 'invalid-username' : passwordFault(password);
       if (fault) return { ok: false, reason: fault };
       const passwordHash = await passwords.hash(password);
-      return setting.change(async (change) => {
+      return setting.change(async ({ write }) => {
         const username = newUsername ?? setting.value()?.username ?? DEFAULT_ADMIN_USERNAME;
-        return writePassword({ username, passwordHash }, by, revokeTokens, change);
+        await writePassword(write, { username, passwordHash }, by, revokeTokens);
+        return { ok: true, username };
       });
     },
 
@@ -208,15 +200,16 @@ export function createAdminCredentials({
       password: string,
       by: Actor,
       revokeTokens: boolean,
-    ): Promise<AdminCredentialsSet<'wrong-password' | 'invalid-password' | 'short-password'>> {
-      const fault = passwordRefusal(password);
-      if (fault) return { ok: false, reason: fault };
+    ): Promise<'wrong-password' | PasswordFault | null> {
+      const fault = passwordFault(password);
+      if (fault) return fault;
       const passwordHash = await passwords.hash(password);
       await settle();
-      return setting.change(async (change) => {
+      return setting.change(async ({ write }) => {
         const stored = setting.value();
-        if (stored?.passwordHash !== currentHash) return { ok: false, reason: 'wrong-password' };
-        return writePassword({ username: stored.username, passwordHash }, by, revokeTokens, change);
+        if (stored?.passwordHash !== currentHash) return 'wrong-password';
+        await writePassword(write, { ...stored, passwordHash }, by, revokeTokens);
+        return null;
       });
     },
 
@@ -246,11 +239,6 @@ export function createAdminCredentials({
   };
 }
 
-function passwordRefusal(password: string): 'invalid-password' | 'short-password' | null {
-  if (!isValidPassword(password)) return 'invalid-password';
-  return [...password].length < MIN_ADMIN_PASSWORD_CHARACTERS ? 'short-password' : null;
-}
-
 function auditOf(by: Actor, before: Stored | null, after: Stored, revokesTokens = false): AuditRecord {
   const isNewPassword = before?.passwordHash !== after.passwordHash;
   return {
@@ -268,13 +256,8 @@ const PASSWORD_RULE = 'the admin password must be 1 to 255 bytes of UTF-8 and no
 
 /** @throws RangeError */
 function rejectInvalid(username: string, password: string | undefined): void {
-  if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
+  if (!isValidPersonName(username)) throw new RangeError(USERNAME_RULE);
   if (password !== undefined && !isValidPassword(password)) throw new RangeError(PASSWORD_RULE);
-}
-
-/** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
-function isValidAdminUsername(username: string): boolean {
-  return isValidUsername(username) && !username.includes(':');
 }
 
 /** Null for malformed text: nobody can log in, and the next `ensure` generates new credentials. */

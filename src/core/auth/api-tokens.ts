@@ -1,8 +1,9 @@
 // API tokens with scopes and expiry. The secret is shown once and stored as a hash.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import { type Clock, isoOrNull } from '../clock.js';
 import { createTurns } from '../turns.js';
+import { fingerprintOf } from './people-passwords.js';
 
 export interface ApiToken {
   readonly id: string;
@@ -100,7 +101,7 @@ export function createApiTokens(deps: {
           ...input,
           id: deps.newId(),
           prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
-          hash: hashOf(secret),
+          hash: fingerprintOf(secret),
           createdAt: now(),
           lastUsedAt: null,
           lastUsedFrom: null,
@@ -123,7 +124,7 @@ export function createApiTokens(deps: {
 
     /** The token with this secret, if it is valid; records the use. */
     find(secret: string, from: string): ApiToken | null {
-      const token = byId.get(idByHash.get(hashOf(secret)) ?? '');
+      const token = byId.get(idByHash.get(fingerprintOf(secret)) ?? '');
       if (!isValid(token)) return null;
       const at = now();
       if (at - (token.lastUsedAt ?? 0) < USE_WRITTEN_EVERY_MS && token.lastUsedFrom === from) return token;
@@ -135,8 +136,4 @@ export function createApiTokens(deps: {
     /** Whether the token exists and has not expired. */
     isValid: (id: string): boolean => isValid(byId.get(id)),
   };
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }

@@ -1,8 +1,9 @@
 // Console sessions: a random cookie value, stored as a hash, with an idle and an absolute time limit. A session ends when the
 // credentials of its user (user name, password, role, second factor) change.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Operator } from './operator.js';
+import { fingerprintOf } from './people-passwords.js';
 
 export interface ConsoleSession {
   /** SHA-256 of the cookie value, hexadecimal. The value itself is not stored. */
@@ -157,7 +158,7 @@ export function createConsoleSessions(options: {
       const value = randomBytes(VALUE_BYTES).toString('base64url');
       const at = now();
       const session = {
-        hash: hashOf(value),
+        hash: fingerprintOf(value),
         username,
         address,
         createdAt: at,
@@ -184,13 +185,13 @@ export function createConsoleSessions(options: {
 
     /** The session of a cookie value, if it is valid; counts as use. */
     find(value: string): ConsoleSession | null {
-      const session = current(hashOf(value));
+      const session = current(fingerprintOf(value));
       return session && recordUse(session);
     },
 
     /** Like `find`, for a session that another daemon has just opened: reads the database. Rejects when it cannot be read. */
     async read(value: string): Promise<ConsoleSession | null> {
-      const hash = hashOf(value);
+      const hash = fingerprintOf(value);
       const stored = await readStored(() => store.get(hash));
       if (!stored) return null;
       if (!isInTime(stored, now())) {
@@ -246,9 +247,4 @@ export function createConsoleSessions(options: {
       return ended.length;
     },
   };
-}
-
-/** The value has 256 random bits, so one round without a salt is enough. */
-function hashOf(value: string): string {
-  return createHash('sha256').update(value).digest('hex');
 }

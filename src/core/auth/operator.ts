@@ -1,5 +1,4 @@
 // An operator besides the administrator: the record, its rules, and the store interface.
-import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import type { Budget, Cost } from '../accounts/plans/budget.js';
 import type { AuditRecord } from '../audit/audit.js';
 import type { EndedAccess } from '../settings/setting.js';
@@ -71,9 +70,6 @@ export interface Operator {
 /** The key of operator changes in the list of changes. */
 export const OPERATORS_KEY = 'admin.operators';
 
-/** Minimum length of a password that an operator chooses. */
-export const MIN_OPERATOR_PASSWORD_CHARACTERS = 8;
-
 /** Another operator has the name. */
 export class OperatorNameTaken extends Error {
   override readonly name = 'OperatorNameTaken';
@@ -117,13 +113,3 @@ export interface OperatorStore {
 
 /** The prefix of the settings of an operator: its second factor and recovery codes. */
 export const operatorSettingsPrefix = (id: string): string => `operator.${id}`;
-
-/** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
-export function isValidOperatorName(name: string): boolean {
-  return isValidUsername(name) && !name.includes(':');
-}
-
-export function operatorPasswordRefusal(password: string): 'invalid-password' | 'short-password' | null {
-  if (!isValidPassword(password)) return 'invalid-password';
-  return [...password].length < MIN_OPERATOR_PASSWORD_CHARACTERS ? 'short-password' : null;
-}

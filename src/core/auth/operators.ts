@@ -3,15 +3,14 @@ import { type Budget, NO_BUDGET, NO_COST } from '../accounts/plans/budget.js';
 import { type Actor, type AuditRecord, changedPassword, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createTurns } from '../turns.js';
+import { OPERATORS_KEY, type Operator, OperatorNameTaken, type OperatorStore } from './operator.js';
 import {
-  isValidOperatorName,
-  OPERATORS_KEY,
-  type Operator,
-  OperatorNameTaken,
-  type OperatorStore,
-  operatorPasswordRefusal,
-} from './operator.js';
-import type { Credential, PeoplePasswords } from './people-passwords.js';
+  type Credential,
+  isValidPersonName,
+  type PasswordFault,
+  type PeoplePasswords,
+  passwordFault,
+} from './people-passwords.js';
 
 export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;
@@ -30,7 +29,7 @@ export type OperatorChange = {
   readonly budget?: Partial<Budget> | undefined;
 };
 
-export type OperatorRefusal = 'invalid-name' | 'name-taken' | 'invalid-password' | 'short-password';
+export type OperatorRefusal = 'invalid-name' | 'name-taken' | PasswordFault;
 
 export type OperatorResult<Reason = OperatorRefusal> =
   | { readonly ok: true; readonly operator: Operator }
@@ -74,11 +73,11 @@ export function createOperators({
     id?: string,
   ): OperatorRefusal | null {
     if (name !== undefined) {
-      if (!isValidOperatorName(name)) return 'invalid-name';
+      if (!isValidPersonName(name)) return 'invalid-name';
       const holder = byName(name);
       if (isReserved(name) || (holder && holder.id !== id)) return 'name-taken';
     }
-    return password === undefined ? null : operatorPasswordRefusal(password);
+    return password === undefined ? null : passwordFault(password);
   }
 
   /** Another process may have used the name a moment ago. */
@@ -131,7 +130,6 @@ export function createOperators({
     /** Sorted by name. */
     list: (): Operator[] => [...byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     get: (id: string): Operator | null => byId.get(id) ?? null,
-    byName,
 
     /** What the operator with this name signs in with; null: there is none, or it is disabled. */
     credential(name: string): Credential | null {
@@ -166,16 +164,21 @@ export function createOperators({
     ): Promise<OperatorResult<OperatorRefusal | 'not-found'>> => change<never>(id, fields, by, () => null),
 
     /** Changes the password if the stored hash still is `currentHash`. */
-    setPassword: (
+    async setPassword(
       id: string,
       currentHash: string,
       password: string,
       by: Actor,
       revokeTokens: boolean,
-    ): Promise<OperatorResult<OperatorRefusal | 'not-found' | 'wrong-password'>> =>
-      change(id, { password, revokeTokens }, by, ({ passwordHash }) =>
+    ): Promise<'wrong-password' | PasswordFault | null> {
+      const fault = passwordFault(password);
+      if (fault) return fault;
+      const changed = await change(id, { password, revokeTokens }, by, ({ passwordHash }) =>
         passwordHash === currentHash ? null : 'wrong-password',
-      ),
+      );
+      // Nothing else refuses it but that the operator is no more.
+      return changed.ok ? null : 'wrong-password';
+    },
 
     /** Replaces the hash of a password that stays, if the stored hash still is `currentHash`. */
     renewHash: (id: string, currentHash: string, passwordHash: string): Promise<void> =>

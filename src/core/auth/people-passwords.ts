@@ -3,6 +3,23 @@
 // the fast hash of accounts/access/password.ts.
 import { createHmac, hash, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { verifyPassword } from '../accounts/access/password.js';
+import { isValidPassword, isValidUsername } from '../accounts/account.js';
+
+/** Minimum length of a password that a person chooses. */
+export const MIN_PASSWORD_CHARACTERS = 8;
+
+export type PasswordFault = 'invalid-password' | 'short-password';
+
+/** Why a person cannot choose a password; null: it is a valid one. */
+export function passwordFault(password: string): PasswordFault | null {
+  if (!isValidPassword(password)) return 'invalid-password';
+  return [...password].length < MIN_PASSWORD_CHARACTERS ? 'short-password' : null;
+}
+
+/** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
+export function isValidPersonName(name: string): boolean {
+  return isValidUsername(name) && !name.includes(':');
+}
 
 /** Rounds of a new hash. */
 export const PASSWORD_ROUNDS = 600_000;
@@ -112,7 +129,7 @@ export function createPeoplePasswords({
   };
 }
 
-/** SHA-256, hexadecimal; empty for null. */
+/** SHA-256, hexadecimal; empty for null. Secrets of 256 random bits need no salt and no more rounds. */
 export function fingerprintOf(secret: string | Uint8Array | null): string {
   return secret === null ? '' : hash('sha256', secret, 'hex');
 }

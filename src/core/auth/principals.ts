@@ -5,7 +5,12 @@ import type { CounterStore, Reloadable, SettingStore } from '../settings/setting
 import type { AdminCredentials } from './admin-credentials.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
 import type { Operators } from './operators.js';
-import { type Credential, fingerprintOf, type PeoplePasswords } from './people-passwords.js';
+import {
+  type Credential,
+  fingerprintOf,
+  type PasswordFault,
+  type PeoplePasswords,
+} from './people-passwords.js';
 import { createRecoveryCodes, type RecoveryCodes } from './recovery-codes.js';
 import { createSecondFactor, type SecondFactor } from './second-factor.js';
 import type { TotpKeys } from './totp.js';
@@ -29,7 +34,7 @@ export interface Principal {
     password: string,
     by: Actor,
     revokeTokens: boolean,
-  ): Promise<'wrong-password' | 'invalid-password' | 'short-password' | null>;
+  ): Promise<'wrong-password' | PasswordFault | null>;
 }
 
 interface Factors {
@@ -90,8 +95,7 @@ export async function openPrincipals(deps: {
       await credentials.reload();
       const currentHash = await hashIfRight(credentials.username(), current);
       if (currentHash === null) return 'wrong-password';
-      const set = await credentials.setPassword(currentHash, password, by, revokeTokens);
-      return set.ok ? null : passwordFault(set.reason);
+      return credentials.setPassword(currentHash, password, by, revokeTokens);
     },
   };
 
@@ -110,8 +114,7 @@ export async function openPrincipals(deps: {
         await operators.reload();
         const currentHash = await hashIfRight(name, current);
         if (currentHash === null) return 'wrong-password';
-        const changed = await operators.setPassword(id, currentHash, next, by, revokeTokens);
-        return changed.ok ? null : passwordFault(changed.reason);
+        return operators.setPassword(id, currentHash, next, by, revokeTokens);
       },
     };
   }
@@ -189,8 +192,4 @@ export async function openPrincipals(deps: {
     secondFactorOf: (operatorId: string): SecondFactor | null =>
       ofOperators.get(operatorId)?.secondFactor ?? null,
   });
-}
-
-function passwordFault(reason: string): 'wrong-password' | 'invalid-password' | 'short-password' {
-  return reason === 'wrong-password' || reason === 'short-password' ? reason : 'invalid-password';
 }

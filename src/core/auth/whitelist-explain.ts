@@ -1,6 +1,12 @@
 // Explains a whitelist: the address range of each entry, and the entry that matches an address.
 import { formatIp, type IpBytes, inCidr, parseIp, unmap } from '../ip.js';
-import { type AddressPrefix, parseWhitelist, type WhitelistEntry } from './whitelist.js';
+import {
+  type AddressPrefix,
+  entriesOf,
+  parseEntry,
+  parseWhitelist,
+  type WhitelistEntry,
+} from './whitelist.js';
 
 export interface ExplainedEntry {
   readonly text: string;
@@ -11,27 +17,16 @@ export interface ExplainedEntry {
 }
 
 /** The entries of a list in order, each parsed separately; omits empty entries. */
-export function explainWhitelist(text: string): ExplainedEntry[] {
-  return text
-    .split(/[,，\r\n]/)
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
-    .map((each) => {
-      const parsed = parseWhitelist(each);
-      const [entry] = parsed.ok ? parsed.whitelist.entries : [];
-      return entry ? explain(entry) : { text: each, kind: 'invalid', first: null, last: null };
-    });
-}
+export const explainWhitelist = (text: string): ExplainedEntry[] =>
+  entriesOf(text).map((each) => {
+    const entry = parseEntry(each);
+    return entry ? explain(entry) : { text: each, kind: 'invalid', first: null, last: null };
+  });
 
 /** The first entry that matches `address`; null when none does. */
 export function matchingEntry(text: string, address: string): string | null {
   const parsed = parseWhitelist(text);
-  if (!parsed.ok) return null;
-  const found = parsed.whitelist.entries.find(({ text: entry }) => {
-    const alone = parseWhitelist(entry);
-    return alone.ok && alone.whitelist.allows(address);
-  });
-  return found?.text ?? null;
+  return parsed.ok ? (parsed.whitelist.match(address)?.text ?? null) : null;
 }
 
 function explain(entry: WhitelistEntry): ExplainedEntry {

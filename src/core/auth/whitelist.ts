@@ -19,6 +19,8 @@ export interface AddressPrefix {
 }
 
 export interface Whitelist {
+  /** The first entry that matches a client address; undefined: none. */
+  match(address: string | IpBytes): WhitelistEntry | undefined;
   readonly entries: readonly WhitelistEntry[];
   /** Whether a client address may use the admin API. Text that is not an address matches only an empty list or `*`. */
   allows(address: string | IpBytes): boolean;
@@ -46,29 +48,26 @@ const SEPARATORS = /[,，\r\n]/;
  * a list of all invalid entries.
  */
 export function parseWhitelist(text: string): WhitelistResult {
-  const texts = text
+  const parsed = entriesOf(text).map((entry) => ({ entry, read: parseEntry(entry) }));
+  const badEntries = parsed.flatMap(({ entry, read }) => (read ? [] : [entry]));
+  if (badEntries.length > 0) return { ok: false, badEntries };
+  const entries = parsed.flatMap(({ read }) => read ?? []);
+  const match: Whitelist['match'] = (address) => {
+    const ip = typeof address === 'string' ? parseIp(address) : address;
+    if (!ip) return entries.find(({ kind }) => kind === 'any');
+    const plain = unmap(ip);
+    const canonical = formatIp(plain);
+    return entries.find((entry) => matches(entry, plain, canonical));
+  };
+  const allows: Whitelist['allows'] = (address) => entries.length === 0 || match(address) !== undefined;
+  return { ok: true, whitelist: { entries, match, allows } };
+}
+
+export const entriesOf = (text: string): string[] =>
+  text
     .split(SEPARATORS)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  const entries: WhitelistEntry[] = [];
-  const badEntries: string[] = [];
-  for (const entryText of texts) {
-    const entry = parseEntry(entryText);
-    if (entry) entries.push(entry);
-    else badEntries.push(entryText);
-  }
-  if (badEntries.length > 0) return { ok: false, badEntries };
-  return { ok: true, whitelist: { entries, allows: (address) => allows(entries, address) } };
-}
-
-function allows(entries: readonly WhitelistEntry[], address: string | IpBytes): boolean {
-  if (entries.length === 0) return true;
-  const ip = typeof address === 'string' ? parseIp(address) : address;
-  if (!ip) return entries.some(({ kind }) => kind === 'any');
-  const plain = unmap(ip);
-  const canonical = formatIp(plain);
-  return entries.some((entry) => matches(entry, plain, canonical));
-}
 
 function matches(entry: WhitelistEntry, ip: IpBytes, canonical: string): boolean {
   switch (entry.kind) {
@@ -90,7 +89,8 @@ function matchesPrefix({ family, whole, partial }: AddressPrefix, ip: IpBytes): 
   return (units[whole.length] ?? 0).toString(family === 4 ? 10 : 16).startsWith(partial);
 }
 
-function parseEntry(text: string): WhitelistEntry | null {
+/** Null: it is none. */
+export function parseEntry(text: string): WhitelistEntry | null {
   if (text === '*') return { text, kind: 'any' };
   if (text.endsWith('*')) {
     const prefix = parsePrefix(text.slice(0, -1).toLowerCase());

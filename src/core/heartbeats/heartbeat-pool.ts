@@ -3,13 +3,6 @@
 import type { Heartbeat, HeartbeatTotals } from './heartbeat.js';
 import { HeartbeatQueue } from './heartbeat-queue.js';
 
-export interface HeartbeatPoolOptions {
-  /** Most unwritten entries, including the batch that is being written. */
-  readonly maxPending: number;
-  /** Entries kept per account; retention enforces it when a batch is written, `count` shows it at once. */
-  readonly maxPerAccount: number;
-}
-
 interface AccountEntries {
   /** Entries in the database, as of the last write or trim. */
   stored: number;
@@ -30,7 +23,12 @@ export class HeartbeatPool {
   #batch: readonly Heartbeat[] | null = null;
   #dropped = 0;
 
-  constructor(options: HeartbeatPoolOptions) {
+  constructor(options: {
+    /** Most unwritten entries, including the batch that is being written. */
+    readonly maxPending: number;
+    /** Entries kept per account; retention enforces it when a batch is written, `count` shows it at once. */
+    readonly maxPerAccount: number;
+  }) {
     this.#maxPending = options.maxPending;
     this.#maxPerAccount = options.maxPerAccount;
   }

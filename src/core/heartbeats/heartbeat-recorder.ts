@@ -6,13 +6,6 @@ import type { Session, SessionObserver } from '../sessions/session.js';
 import type { HeartbeatKind } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 
-export interface RecorderOptions {
-  readonly pool: Pick<HeartbeatPool, 'record'>;
-  /** Time between two `beat` entries of a session that transfers bytes. */
-  readonly intervalMs: number;
-  readonly now: Clock;
-}
-
 /** An open session, and its state since the last entry. */
 interface OpenSession {
   readonly session: Session;
@@ -27,7 +20,12 @@ export function createRecorder({
   pool,
   intervalMs,
   now,
-}: RecorderOptions): Omit<SessionObserver, 'destinationChanged'> {
+}: {
+  readonly pool: Pick<HeartbeatPool, 'record'>;
+  /** Time between two `beat` entries of a session that transfers bytes. */
+  readonly intervalMs: number;
+  readonly now: Clock;
+}): Omit<SessionObserver, 'destinationChanged'> {
   const open = new Map<Session, OpenSession>();
   /** Sessions that have transferred bytes since their last entry. */
   const active = new Set<OpenSession>();

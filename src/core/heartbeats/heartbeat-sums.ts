@@ -1,5 +1,6 @@
 // Sums of heartbeat entries over time, by account and game, so that charts never read the entries themselves.
 import { type Clock, RANGES, type Range, stepsOf } from '../clock.js';
+import { joined } from '../turns.js';
 import type { Heartbeat } from './heartbeat.js';
 
 export type By = 'game' | 'account';
@@ -68,7 +69,6 @@ export function createHeartbeatSums({
   let rows = sumUp([], maxGames);
   let minute = startOf(RANGES.hour.stepMs);
   let closed: { at: number; rows: SummedRows }[] = [];
-  let writing: Promise<void> | null = null;
 
   function startOf(stepMs: number, at = now()): number {
     return Math.floor(at / stepMs) * stepMs;
@@ -128,12 +128,7 @@ export function createHeartbeatSums({
     },
 
     /** Writes the counts. Rejects with the error of the database, and keeps them then. */
-    flush(): Promise<void> {
-      writing ??= write().finally(() => {
-        writing = null;
-      });
-      return writing;
-    },
+    flush: joined(write),
 
     /** `owner` restricts the sums to accounts of this seller. */
     async series(range: Range, by: By, limit: number, owner?: string): Promise<Series> {

@@ -73,8 +73,6 @@ export interface HeartbeatStore {
   trim(before: number, limit: number): Promise<{ changed: HeartbeatTotals[]; more: boolean }>;
   /** Newest first, at most `limit`, all before the position `before`. */
   list(filter: HeartbeatFilter, before: number | null, limit: number): Promise<StoredHeartbeat[]>;
-  /** Newest first; for the account page and the command line. */
-  newest(accountId: string, limit: number): Promise<Heartbeat[]>;
 }
 
 interface PlayedSpan {

@@ -45,19 +45,7 @@ const WAYS: readonly Way[] = RECIPIENTS.flatMap((recipient) =>
 const nameOf = ({ recipient, channel }: Way): string => `${channel} ${recipient}`;
 
 export function createNotices(options: {
-  readonly store: Pick<
-    NoticeStore,
-    | 'add'
-    | 'addDigest'
-    | 'channels'
-    | 'failedRuns'
-    | 'keysSince'
-    | 'record'
-    | 'recorded'
-    | 'switchOff'
-    | 'switchOn'
-    | 'trim'
-  >;
+  readonly store: NoticeStore;
   readonly contactCodes: Pick<ConfirmationStore, 'confirmed'>;
   readonly audit: Pick<AuditStore, 'list'>;
   /** Returns the alerts of the state of the service: lost nodes, certificates. */

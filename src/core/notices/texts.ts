@@ -2,7 +2,7 @@
 import { DAY_MS } from '../clock.js';
 import { fillText, withoutLinks } from '../text.js';
 import { shownIn } from '../time/time-zone.js';
-import { ALERTED_ACTIONS, type AlertedAction } from './alerts.js';
+import type { AlertedAction } from './alerts.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
 import type { DigestData } from './reminders.js';
@@ -15,25 +15,28 @@ export interface NoticeText {
 /** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-type Plain = 'failing' | 'limited' | 'suspended' | 'run' | 'lost' | 'certificate' | 'test' | 'digest';
-type Kind = TemplateName | Plain | AlertedAction;
+/** A type of notices; those of all shares of a quota are one kind, and a code has its own text. */
+type Kind = Exclude<Announcement['type'], `account.quota-${number}` | 'contact.code'> | 'account.quota';
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
-  expiring: { zh: '账号 {username} 即将到期', en: 'Account {username} expires soon' },
-  expired: { zh: '账号 {username} 已到期', en: 'Account {username} has expired' },
-  quota: {
+  'account.expiring': { zh: '账号 {username} 即将到期', en: 'Account {username} expires soon' },
+  'account.expired': { zh: '账号 {username} 已到期', en: 'Account {username} has expired' },
+  'account.quota': {
     zh: '账号 {username} 已用流量 {used}%',
     en: 'Account {username} has used {used} % of its traffic',
   },
-  failing: { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
-  limited: { zh: '账号 {username} 打开的连接或目标过多', en: 'Account {username} opens too much' },
-  suspended: { zh: '账号 {username} 已暂停', en: 'Account {username} is suspended' },
-  run: { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
-  lost: { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
-  certificate: { zh: '证书 {certificate} 即将到期', en: 'The certificate {certificate} expires soon' },
+  'logins.failing': { zh: '{client} 多次登录失败', en: 'Many failed logins from {client}' },
+  'account.limited': { zh: '账号 {username} 打开的连接或目标过多', en: 'Account {username} opens too much' },
+  'account.suspended': { zh: '账号 {username} 已暂停', en: 'Account {username} is suspended' },
+  'run.failed': { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
+  'node.lost': { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
+  'certificate.expiring': {
+    zh: '证书 {certificate} 即将到期',
+    en: 'The certificate {certificate} expires soon',
+  },
   test: { zh: 'Pulsegate 测试消息', en: 'Pulsegate test message' },
-  digest: { zh: '账号提醒：{summary}', en: 'Accounts: {summary}' },
+  'accounts.digest': { zh: '账号提醒：{summary}', en: 'Accounts: {summary}' },
   'token.create': { zh: '新建了 API 令牌 {name}', en: 'New API token {name}' },
   'operator.create': { zh: '新建了操作员 {name}', en: 'New operator {name}' },
   'operator.update': {
@@ -79,58 +82,48 @@ const WHO_DID_IT: Texts = {
 };
 
 const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
-  expiring: {
+  'account.expiring': {
     zh: '账号 {username} 将于 {expires}到期（{left}）。',
     en: 'Account {username} expires on {expires} ({left}).',
   },
-  expired: { zh: '账号 {username} 已于 {expires}到期。', en: 'Account {username} expired on {expires}.' },
-  quota: {
+  'account.expired': {
+    zh: '账号 {username} 已于 {expires}到期。',
+    en: 'Account {username} expired on {expires}.',
+  },
+  'account.quota': {
     zh: '账号 {username} 已使用 {used}% 的流量（{traffic}）。',
     en: 'Account {username} has used {used} % of its traffic ({traffic}).',
   },
-  failing: {
+  'logins.failing': {
     zh: '{client} 自 {since}起登录失败 {failures} 次。',
     en: '{failures} logins from {client} failed since {since}.',
   },
-  limited: {
+  'account.limited': {
     zh: '账号 {username} 自 {since}起已被减慢 {slowed} 次、拒绝 {refused} 次（{limit}）。可能是扫描程序、BT 下载，或账号被多人共用。',
     en: 'Account {username} was slowed {slowed} times and refused {refused} times since {since} ({limit}). It may scan, use BitTorrent, or be shared.',
   },
-  suspended: {
+  'account.suspended': {
     zh: '账号 {username} 反复超出防护上限（{limit}），暂停使用至 {until}，会话已断开。可在账号页提前恢复。',
     en: 'Account {username} went on beyond its guard ({limit}) and is suspended until {until}; its sessions have ended. Its page in the console lifts the suspension.',
   },
-  run: { zh: '智能体 {agent} 的运行 {run} 失败：{error}', en: 'Run {run} of agent {agent} failed: {error}' },
-  lost: {
+  'run.failed': {
+    zh: '智能体 {agent} 的运行 {run} 失败：{error}',
+    en: 'Run {run} of agent {agent} failed: {error}',
+  },
+  'node.lost': {
     zh: '节点 {node} 自 {since}起没有再续约。请检查该机器及其与数据库的连接。',
     en: 'Node {node} has not renewed its lease since {since}. Check its machine and its connection to the database.',
   },
-  certificate: {
+  'certificate.expiring': {
     zh: '节点 {node} 的证书 {certificate} 将于 {expires}到期（{left}）。请续期后发送 SIGHUP。',
     en: 'The certificate {certificate} of node {node} expires on {expires} ({left}). Renew it and send SIGHUP.',
   },
-  digest: { zh: '自 {since}起：{summary}。\n{lines}', en: 'Since {since}: {summary}.\n{lines}' },
+  'accounts.digest': { zh: '自 {since}起：{summary}。\n{lines}', en: 'Since {since}: {summary}.\n{lines}' },
   test: { zh: '这是一条测试消息：该通知渠道可以使用。', en: 'This is a test: the channel works.' },
 };
 
-const KINDS: Readonly<Record<string, Kind>> = {
-  'account.expiring': 'expiring',
-  'account.expired': 'expired',
-  'logins.failing': 'failing',
-  'account.limited': 'limited',
-  'account.suspended': 'suspended',
-  'run.failed': 'run',
-  'node.lost': 'lost',
-  'certificate.expiring': 'certificate',
-  'accounts.digest': 'digest',
-  test: 'test',
-};
-
-const kindOf = ({ type }: Pick<Announcement, 'type'>): Kind =>
-  KINDS[type] ?? (isAlerted(type) ? type : 'quota');
-
-const isAlerted = (kind: string): kind is AlertedAction =>
-  (ALERTED_ACTIONS as readonly string[]).includes(kind);
+const kindOf = ({ type }: { readonly type: string }): Kind =>
+  type.startsWith('account.quota-') ? 'account.quota' : (type as Kind);
 
 /** Returns the unknown names in a text's braces; an empty list: the text is valid. */
 export function unknownPlaceholders(text: string): string[] {
@@ -161,11 +154,11 @@ export function textOf(
 ): NoticeText {
   const kind = kindOf(notice);
   const values = valuesOf(notice.data, language, settings.timeZone, now);
-  const isPlayers = recipient === 'player' && kind in PLAYER_TEXTS;
-  const template = kind as TemplateName;
+  const template = kind.replace('account.', '') as TemplateName;
+  const isPlayers = recipient === 'player' && template in PLAYER_TEXTS;
   const text = isPlayers
     ? (settings.templates[template][language] ?? PLAYER_TEXTS[template][language])
-    : (isAlerted(kind) ? WHO_DID_IT : OPERATOR_TEXTS[kind])[language];
+    : (kind in OPERATOR_TEXTS ? OPERATOR_TEXTS[kind as keyof typeof OPERATOR_TEXTS] : WHO_DID_IT)[language];
   const subjects = isPlayers ? PLAYER_SUBJECTS[template] : SUBJECTS[kind];
   const subject = fillText(subjects[language], values);
   return { subject, text: fillText(text, { ...values, subject }) };
@@ -184,12 +177,13 @@ function valuesOf(
       ? withoutLinks(value, name === 'error' ? MAX_ERROR : MAX_NAME)
       : String(value ?? '');
   }
-  const { expiresAt, since, until, usedBytes, quotaBytes, when, via, address } = data;
-  if (typeof when === 'string') values['when'] = dateIn(zone, Date.parse(when), language);
+  const { expiresAt, usedBytes, quotaBytes, via, address } = data;
+  for (const name of ['when', 'until', 'since']) {
+    const at = data[name];
+    if (typeof at === 'string') values[name] = dateIn(zone, Date.parse(at), language);
+  }
   if (typeof via === 'string') values['via'] = VIAS[via]?.[language] ?? via;
   values['from'] = typeof address === 'string' ? `${language === 'zh' ? '，' : ', '}${address}` : '';
-  if (typeof until === 'string') values['until'] = dateIn(zone, Date.parse(until), language);
-  if (typeof since === 'string') values['since'] = dateIn(zone, Date.parse(since), language);
   if (typeof expiresAt === 'string') {
     const at = Date.parse(expiresAt);
     values['expires'] = dateIn(zone, at, language);
@@ -224,7 +218,7 @@ function digestValues(
   const partText = (name: (typeof names)[number]) =>
     fillText(DIGEST_PARTS[name][language], { n: String(counts[name]) });
   const lines = parts.flatMap((name) => {
-    const of = accounts.filter((each) => kindOf(each as Pick<Announcement, 'type'>) === name);
+    const of = accounts.filter((each) => kindOf(each) === `account.${name}`);
     const shown = of.slice(0, MAX_LINES).map((each) => {
       const { username, expires, used } = valuesOf(each, language, zone, now);
       return `- ${username}  ${expires ?? `${used}%`}`;

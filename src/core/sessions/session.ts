@@ -124,26 +124,7 @@ export interface SessionObserver extends SessionEvents {
 }
 
 /** A live session of any node, as of its last write by the node. */
-export interface LiveSessionView
-  extends Pick<
-    Session,
-    | 'id'
-    | 'accountId'
-    | 'username'
-    | 'command'
-    | 'protocol'
-    | 'clientProtocol'
-    | 'client'
-    | 'destination'
-    | 'openedAt'
-    | 'gameId'
-    | 'via'
-    | 'exit'
-    | 'outgoing'
-    | 'connectMs'
-  > {
-  readonly bytesUp: number;
-  readonly bytesDown: number;
+export interface LiveSessionView extends Omit<Session, 'count' | 'end'> {
   /** Bytes per second. */
   readonly rateUp: number;
   readonly rateDown: number;

@@ -2,6 +2,7 @@
 import type { Calendar } from '../accounts/usage/calendar.js';
 import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, RANGES, type Range, stepsOf } from '../clock.js';
+import { joined } from '../turns.js';
 
 /** Sums over the measured minutes. Sessions and players are sums too; `measured` gives their mean. */
 export interface Sample extends Counters {
@@ -88,7 +89,6 @@ export function createHistory({
   let minute = minuteOf(now());
   let observed = { times: 0, sessions: 0, playersOnline: 0 };
   const waiting: { at: number; before: number; sample: Omit<Sample, 'runs'> }[] = [];
-  let writing: Promise<void> | null = null;
 
   /** Ends the current minute: its sample waits to be written. */
   function closeMinute(before: number): void {
@@ -104,7 +104,7 @@ export function createHistory({
     minute = before;
   }
 
-  async function write(): Promise<void> {
+  const writeAll = joined(async () => {
     for (let first = waiting[0]; first; first = waiting[0]) {
       const { at, before, sample } = first;
       if (isFirst()) {
@@ -116,7 +116,7 @@ export function createHistory({
       if (waiting[0] === first) waiting.shift();
       for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);
     }
-  }
+  });
 
   return {
     /** Adds the current state to the mean of the minute. Call it every second or two. */
@@ -133,10 +133,7 @@ export function createHistory({
       const current = minuteOf(now());
       if (current !== minute) closeMinute(current);
       if (waiting.length === 0) return Promise.resolve();
-      writing ??= write().finally(() => {
-        writing = null;
-      });
-      return writing;
+      return writeAll();
     },
 
     async columns(range: Range): Promise<HistoryColumns> {
@@ -175,16 +172,6 @@ export function createHistory({
 }
 
 function addSamples(a: StoredSample, b: StoredSample): StoredSample {
-  return {
-    at: a.at,
-    measured: a.measured + b.measured,
-    sessions: a.sessions + b.sessions,
-    playersOnline: a.playersOnline + b.playersOnline,
-    bytesUp: a.bytesUp + b.bytesUp,
-    bytesDown: a.bytesDown + b.bytesDown,
-    logins: a.logins + b.logins,
-    failures: a.failures + b.failures,
-    heartbeats: a.heartbeats + b.heartbeats,
-    runs: a.runs + b.runs,
-  };
+  const sums = Object.entries(a).map(([name, value]) => [name, value + b[name as keyof StoredSample]]);
+  return { ...Object.fromEntries(sums), at: a.at };
 }

@@ -31,19 +31,7 @@ import type { StatsPart } from '../stats.js';
 
 export interface ServiceParts {
   readonly config: Config;
-  readonly core: Pick<
-    Core,
-    | 'store'
-    | 'accounts'
-    | 'usage'
-    | 'sessions'
-    | 'plans'
-    | 'playerLinks'
-    | 'pac'
-    | 'exits'
-    | 'whitelist'
-    | 'credentials'
-  >;
+  readonly core: Omit<Core, 'directory' | 'pool' | 'passwords' | 'settings' | 'timeZones'>;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly exits: Pick<Services, 'machineProblem' | 'testExit' | 'exitFigures'>;

@@ -30,7 +30,7 @@ export interface TotalsRow {
 export function createHeartbeatReader(
   db: Knex,
   reads: Knex,
-): Pick<HeartbeatStore, 'totals' | 'totalsOf' | 'newest' | 'list'> {
+): Pick<HeartbeatStore, 'totals' | 'totalsOf' | 'list'> {
   const entries = (): Knex.QueryBuilder =>
     reads('heartbeats')
       .select(COLUMNS)
@@ -57,11 +57,6 @@ export function createHeartbeatReader(
       if (before !== null) query.where('id', '<', before);
       const rows: { id: number }[] = await query;
       return rows.map((row) => ({ ...toHeartbeat(row), place: row.id }));
-    },
-
-    async newest(accountId, limit) {
-      const rows: object[] = await entries().where({ account_id: accountId }).limit(limit);
-      return rows.map(toHeartbeat);
     },
   };
 }

@@ -18,6 +18,7 @@ import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
 import { databaseOf } from '../../helpers/database.js';
 import { addAccount } from '../../helpers/stored-accounts.js';
+import { newestOf } from '../../helpers/stored-heartbeats.js';
 import { createTestTimers } from '../../helpers/timers.js';
 
 const DAY_MS = 86_400_000;
@@ -353,7 +354,7 @@ test('an account that is removed at any moment of a write has no rows and no cou
           [pool.count(removed.id), pool.latestGameId(removed.id), pool.pendingSize],
           [0, null, 0],
         );
-        assert.deepEqual(await store.heartbeats.newest(removed.id, 10), []);
+        assert.deepEqual(await newestOf(store, removed.id, 10), []);
         assert.equal(pool.count(staying.id), before);
         const totals = await store.heartbeats.totals();
         assert.deepEqual(

@@ -1,6 +1,7 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 import { type Clock, HOUR_MS } from '../../clock.js';
 import { sourceOf } from '../../ip.js';
+import { joined } from '../../turns.js';
 import { REPORTED_AS } from '../usage/guard.js';
 import { LIMIT_REFUSALS } from '../usage/limits.js';
 import { LOGIN_FAILURES } from './login.js';
@@ -98,8 +99,6 @@ export function createLoginLog({
   /** Groups of each blocked source. */
   const blocked = new Map<string, Set<string>>();
   let blockedGroups = 0;
-  let dropped = 0;
-  let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
     const fresh = [...groups.values()].filter((group) => group.place === null);
@@ -158,10 +157,7 @@ export function createLoginLog({
     const source = sourceOf(client);
     const name = blockedName(source, username);
     const key = blockedKey(source, name);
-    if (!groups.has(key) && (groups.size >= maxGroups || blockedGroups >= maxGroups / 2)) {
-      dropped += 1;
-      return;
-    }
+    if (!groups.has(key) && (groups.size >= maxGroups || blockedGroups >= maxGroups / 2)) return;
     const outcome = 'blocked-address';
     const entry = { accountId: name === '' ? null : accountId, username: name, client, outcome } as const;
     if (!count(key, () => entry, BLOCKED_GROUP_MS)) return;
@@ -174,23 +170,12 @@ export function createLoginLog({
       onNote(outcome);
       if (outcome === 'blocked-address') return noteBlocked(username, accountId, client);
       const key = `${outcome} ${client} ${username}`;
-      if (!groups.has(key) && groups.size >= maxGroups) {
-        dropped += 1;
-        return;
-      }
+      if (!groups.has(key) && groups.size >= maxGroups) return;
       count(key, () => ({ accountId, username, client, outcome }), GROUP_MS);
     },
 
     /** Writes new entries. Rejects with the error of the database and keeps them on failure. Call it about once a second. */
-    flush(): Promise<void> {
-      writing ??= write().finally(() => {
-        writing = null;
-      });
-      return writing;
-    },
-
-    /** Number of groups dropped since the start because too many were waiting. */
-    dropped: (): number => dropped,
+    flush: joined(write),
   };
 }
 

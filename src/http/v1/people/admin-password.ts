@@ -1,6 +1,6 @@
 // /api/v1/settings/admin-password: the caller's own password.
 import { z } from 'zod';
-import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../../../core/auth/admin-credentials.js';
+import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
 import { invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { RevokeTokens } from '../../api/schemas.js';
@@ -12,7 +12,7 @@ const { route } = routesOf('Settings');
 const PASSWORD_FAULTS = {
   'wrong-password': invalid('body.current', 'present-password'),
   'invalid-password': invalid('body.next', 'password'),
-  'short-password': invalid('body.next', 'short-password', { min: MIN_ADMIN_PASSWORD_CHARACTERS }),
+  'short-password': invalid('body.next', 'short-password', { min: MIN_PASSWORD_CHARACTERS }),
 } as const;
 
 export const adminPasswordRoutes = [

@@ -1,8 +1,9 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
 import { z } from 'zod';
 import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
-import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator, ROLES } from '../../../core/auth/operator.js';
+import { type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
+import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
 import { DAY_MS, iso } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
@@ -182,7 +183,7 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
   'invalid-name': invalid('body.name', 'admin-username'),
   'name-taken': failure('username-taken', 'name-taken'),
   'invalid-password': invalid('body.password', 'password'),
-  'short-password': invalid('body.password', 'short-password', { min: MIN_OPERATOR_PASSWORD_CHARACTERS }),
+  'short-password': invalid('body.password', 'short-password', { min: MIN_PASSWORD_CHARACTERS }),
   'not-found': NO_OPERATOR,
 };
 

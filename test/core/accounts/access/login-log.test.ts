@@ -45,7 +45,6 @@ test('logins are grouped for a minute, limited in number, and kept after a faile
   fail('1');
   fail('2');
   fail('3');
-  assert.equal(log.dropped(), 1);
   await assert.rejects(log.flush());
   isBroken = false;
   await log.flush();
@@ -117,8 +116,8 @@ test('a blocked source with any number of user names fills neither the log nor t
     'an hour later there is a new entry',
   );
   for (let i = 0; i < 100; i += 1) log.note('blocked-address', 'x', null, `192.0.2.${i}`);
-  assert.equal(log.dropped(), 91, 'blocked sources fill at most half of the groups');
   log.note('success', 'alice', 'id', '192.0.2.200');
   await log.flush();
+  assert.equal(written.length, 4 + 9 + 1, 'blocked sources fill at most half of the groups');
   assert.equal(written.at(-1)?.username, 'alice');
 });

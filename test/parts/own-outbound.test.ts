@@ -1,8 +1,8 @@
 // Detection of connections to the admin API that come through the proxy, among connections with similar addresses.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Endpoint } from '../../../src/core/ip.js';
-import { createIsOwnOutbound } from '../../../src/core/sessions/outbound.js';
+import type { Endpoint } from '../../src/core/ip.js';
+import { createIsOwnOutbound } from '../../src/parts/admin/own-outbound.js';
 
 const at = (address: string, port: number) => ({ address, port });
 const ADMIN = at('127.0.0.1', 8080);
