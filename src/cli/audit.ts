@@ -1,8 +1,14 @@
-// `pulsegate audit`: prints the audit log.
+// `pulsegate audit` and `pulsegate trace`: the audit log, and who used a destination at a time, in the answer to an abuse report.
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { iso } from '../core/clock.js';
+import { codeOf } from '../core/errors.js';
+import { formatHostPort } from '../core/ip.js';
 import { findAccount } from './account/find.js';
-import { type AddCommands, printList } from './shared/group.js';
+import { type Answer, worded } from './shared/api.js';
+import { CommandError, printLine, STDIO } from './shared/command.js';
+import { type AddCommands, printList, type Run } from './shared/group.js';
 import { parseLimit, parsePastTime } from './shared/options.js';
 import { formatIso } from './shared/table.js';
 
@@ -29,15 +35,10 @@ export const addAuditCommands: AddCommands = (program) => {
       const query = { search, objectId, action, via, from, to, limit };
       const { items, matched } = await run.call('GET /audit', { query });
       const print = () => {
-        printList(run.io, items, 'No audit entries found.', {
-          TIME: ({ at }) => formatIso(at, ''),
-          ACTOR: ({ actor }) => actor,
-          VIA: ({ via }) => via,
-          ADDRESS: ({ address }) => address ?? '',
-          ACTION: ({ action }) => action,
-          OBJECT: ({ object }) => object.name ?? '',
-          CHANGE: changeOf,
-        });
+        printList(run.io, items, 'No audit entries found.', [
+          { TIME: 'at', ACTOR: 'actor', VIA: 'via', ADDRESS: 'address', ACTION: 'action' },
+          { OBJECT: ({ object }) => object.name ?? '', CHANGE: changeOf },
+        ]);
         if (items.length > 0 && matched > items.length)
           run.print(`${items.length} of ${matched} entries; use --limit to show more`);
       };
@@ -54,4 +55,116 @@ function changeOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): stri
       return `${name}: ${shown.join(' → ')}`;
     })
     .join(', ');
+}
+
+const INCOMPLETE: Readonly<Record<Answer<'GET /trace'>['incomplete'][number]['reason'], string>> = {
+  'not-recorded': 'sessions are not recorded now (trace.retention.days)',
+  'before-records': 'the range begins before the oldest record',
+  'records-dropped': 'records were dropped, because the database did not take them',
+  'destinations-beyond-limit': 'associations had more destinations than are recorded',
+  'addresses-unknown': 'sessions went to names that only an upstream proxy has resolved',
+};
+
+const PORT = 'Use a port from 1 to 65535.';
+const HAS_ZONE = /(?:Z|[+-]\d\d:\d\d)$/;
+const AT = 'Use --at with Z or an offset: 2026-11-23T08:00:00+01:00.';
+const WRONG = {
+  'query.destination': 'Give an address, a network or a name as the destination, or --outgoing-port.',
+  'query.at': AT,
+  'query.tolerance': 'Use --tolerance 90s, 5m or 2h; at most 12h.',
+  'query.outgoing': 'Use --outgoing with an address.',
+  'query.port': PORT,
+  'query.outgoingPort': PORT,
+};
+
+export const addTraceCommand: AddCommands = (program) => {
+  program
+    .command('trace', 'find who used a destination at a time; the search is in the audit log', {
+      '[destination]': 'address, network or name; or give --outgoing-port',
+      '--at <time>': 'with Z or an offset: 2026-11-23T08:00:00+01:00',
+      '--report <file>':
+        'read the abuse report in a file (-: stdin) for what is not given; nothing is guessed',
+      '--tolerance <time>': 'how far the time may be off, at most 12h (default: 5m)',
+      '--port <port>': 'port of the destination',
+      '--outgoing <address>': 'address of this server as the destination has seen it',
+      '--outgoing-port <port>': 'port of this server as the destination has seen it',
+      '--limit <n>': { help: 'maximum number of sessions', read: parseLimit, initial: 100 },
+    })
+    .examples('trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00', 'trace --report mail.txt')
+    .answers(async ({ call, io, print }, { json, report, ...given }) => {
+      const { at, ...asked } =
+        report === undefined ? given : { ...given, ...(await withReport(report, given, { call, io })) };
+      if (at === undefined) throw new CommandError(AT, 2);
+      const query = { ...asked, at };
+      const answer = await worded(call('GET /trace', { query }), WRONG);
+      const { items, nextCursor, incomplete } = answer;
+      const show = () => {
+        printList(io, items, 'No session found.', [
+          { 'USER NAME': ({ account }) => account.username, CLIENT: 'client', ORIGIN: 'clientOrigin' },
+          {
+            DESTINATION: ({ destination: { host, port }, protocol }) =>
+              formatHostPort(host, port) + (protocol === 'udp' ? '/udp' : ''),
+            OUTGOING: ({ outgoing, exit }) =>
+              outgoing ? formatHostPort(outgoing.address, outgoing.port) : (exit ?? ''),
+          },
+          { NODE: 'node', FROM: 'startedAt' },
+          { TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : '') },
+          { UP: 'bytesUp', DOWN: 'bytesDown', SESSION: 'session' },
+        ]);
+        if (nextCursor !== null) print(`the last ${items.length}; use --limit or --tolerance to see others`);
+        for (const { reason, count, since } of incomplete)
+          printLine(io.stderr, `Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
+      };
+      return [answer, show];
+    });
+};
+
+const PARTS = ['destination', 'port', 'outgoing', 'outgoingPort', 'at'] as const;
+type Question = { readonly [Part in (typeof PARTS)[number]]?: string | undefined };
+
+/**
+ * The question with what a report says in its place: only what it says once, and with words that name the part.
+ * @throws CommandError with all that was found, when more must be given
+ */
+async function withReport(
+  file: string,
+  given: Question,
+  { call, io }: Pick<Run, 'call' | 'io'>,
+): Promise<Question> {
+  const content = file === STDIO ? text(io.stdin) : readFile(file, 'utf8');
+  const body = {
+    text: await content.catch((error: unknown) => {
+      throw new CommandError(`Cannot read ${file}: ${codeOf(error)}.`);
+    }),
+  };
+  const { ends, times } = await worded(call('POST /trace/report', { body }), {
+    'body.text': 'A report has 1 to 60000 characters.',
+  });
+  const only = (found: readonly string[]): string | undefined =>
+    new Set(found).size === 1 ? found[0] : undefined;
+  const of = (role: 'destination' | 'outgoing', part: 'address' | 'port'): string | undefined =>
+    only(ends.flatMap((end) => (end.role === role ? (end[part]?.toString() ?? []) : [])));
+  const said: Question = {
+    destination: of('destination', 'address'),
+    port: of('destination', 'port'),
+    outgoing: of('outgoing', 'address'),
+    outgoingPort: of('outgoing', 'port'),
+    at: only(times.map(({ local, offset }) => local + (offset ?? ''))),
+  };
+  const question = Object.fromEntries(PARTS.map((part) => [part, given[part] ?? said[part]])) as Question;
+  const { destination, outgoingPort, at = '' } = question;
+  if ((destination ?? outgoingPort) !== undefined && HAS_ZONE.test(at)) {
+    const read = PARTS.flatMap((part) => (question[part] === undefined ? [] : `${part} ${question[part]}`));
+    printLine(io.stderr, `Searching: ${read.join(', ')}`);
+    return question;
+  }
+  const found = [
+    ...ends.map(({ address, port, role }) => [address, port && `port ${port}`, role && `(${role})`]),
+    ...times.map(({ text: written, offset }) => [written, offset ?? '(give --at with its zone)']),
+  ];
+  const lines = found.map((words) => `  ${words.filter(Boolean).join(' ')}`);
+  throw new CommandError(
+    ['The report does not say clearly what to search for. Give it by arguments. Found:', ...lines].join('\n'),
+    2,
+  );
 }

@@ -6,8 +6,7 @@ import { join, resolve } from 'node:path';
 import { StartError } from '../core/errors.js';
 import type { Keep, RestoredContents } from '../store/restored-contents.js';
 import type { Restored } from '../store/sqlite/restore.js';
-import { CommandError, type CommandIo } from './shared/command.js';
-import { cannotWrite, STDIO, writeToStdout } from './shared/files.js';
+import { CommandError, type CommandIo, cannotWrite, STDIO, writeToStdout } from './shared/command.js';
 import type { AddCommands, Run, ValuesOf } from './shared/group.js';
 import { isYes } from './shared/prompt.js';
 

@@ -51,12 +51,7 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<string> 
         };
   const progress = createProgress(io);
   const copied = await copyStore({ ...options, onProgress: progress.show }).finally(progress.clear);
-  printTable(io, copied, {
-    TABLE: ({ table }) => table,
-    ROWS: ({ rows }) => String(rows),
-    SUM: ({ sum }) => String(sum),
-    CHECKSUM: ({ checksum }) => checksum,
-  });
+  printTable(io, copied, [{ TABLE: 'table', ROWS: 'rows', SUM: 'sum', CHECKSUM: 'checksum' }]);
   const rows = copied.reduce((total, table) => total + table.rows, 0);
   const next =
     source.client === 'pg'

@@ -1,10 +1,10 @@
-// `pulsegate exit`: manages the named ways out of this machine.
+// `pulsegate exit` and `pulsegate node`: the named ways out of this machine, and the daemons that share the database.
 import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
-import { type Answer, type Api, worded } from './shared/api.js';
-import { CommandError, found } from './shared/command.js';
+import { nodeNameOf } from '../parts/database/node.js';
+import { type Answer, type Api, type ItemOf, worded } from './shared/api.js';
+import { CommandError, found, notFound } from './shared/command.js';
 import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
-import { NONE, textOrNone } from './shared/limit-options.js';
-import { formatBytes } from './shared/table.js';
+import { NONE, textOrNone } from './shared/options.js';
 
 const EXIT = { '<name>': 'name of the exit' } as const;
 const FIELDS = {
@@ -38,21 +38,12 @@ export const addExitCommands: AddCommands = (program) => {
 
   exit
     .command('list', 'list exits')
-    .lists(
-      'No exits: sessions leave as the system chooses. See: pulsegate exit add --help',
-      async ({ call }) => (await call('GET /exits')).items,
-      {
-        NAME: ({ name, isDefault }) => (isDefault ? `${name} (default)` : name),
-        'LEAVES BY': leavesBy,
-        STATE: ({ state }) => state ?? '',
-        ACCOUNTS: ({ accounts }) => String(accounts),
-        SESSIONS: ({ sessions }) => String(sessions),
-        UP: ({ bytesUp }) => formatBytes(bytesUp),
-        DOWN: ({ bytesDown }) => formatBytes(bytesDown),
-        FAILURES: ({ failures }) => String(failures),
-        'CONNECT P50': ({ connectMs: { p50 } }) => (p50 === null ? '' : `${p50} ms`),
-      },
-    );
+    .lists('No exits: sessions leave as the system chooses. See: pulsegate exit add --help', 'GET /exits', [
+      { NAME: ({ name, isDefault }) => (isDefault ? `${name} (default)` : name), 'LEAVES BY': leavesBy },
+      { STATE: 'state', ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
+      { FAILURES: 'failures' },
+      { 'CONNECT P50': ({ connectMs: { p50 } }) => (p50 === null ? '' : `${p50} ms`) },
+    ]);
 
   exit
     .command('add', 'add an exit, for sessions that begin from now on', { ...EXIT, ...FIELDS })
@@ -151,3 +142,46 @@ function leavesBy(exit: Answer<'GET /exits/{name}'>): string {
 }
 
 const NO_EXIT = { 'no-exit': 'No such exit. See: pulsegate exit list' };
+
+const CHANGES = {
+  drain: {
+    does: 'stop accepting new connections; live sessions continue and /readyz returns 503',
+    done: 'Draining NAME: it stops accepting connections when the load balancer had time to notice, and stays drained after a restart. Live sessions continue.',
+  },
+  undrain: { does: 'accept new connections again', done: 'NAME accepts connections again.' },
+} as const;
+
+export const addNodeCommands: AddCommands = (program) => {
+  const node = program
+    .group('node', 'list and drain the daemons that share the database')
+    .examples(
+      'node list',
+      'node drain gate-2     (then stop it when it has no sessions)',
+      'node undrain gate-2',
+    );
+
+  node
+    .command('list', 'list nodes with their state and load')
+    .lists('No nodes found: no daemon has used this database.', 'GET /nodes', [
+      { NAME: 'name', STATE: stateOf, VERSION: 'version', SESSIONS: 'sessions' },
+      { 'UP/S': 'bytesPerSecondUp', 'DOWN/S': 'bytesPerSecondDown' },
+      { CPU: ({ cpuPercent }) => `${Math.round(cpuPercent)} %` },
+      { DATABASE: ({ databaseDelayMs }) => (databaseDelayMs === null ? '' : `${databaseDelayMs} ms`) },
+      { SEEN: 'renewedAt', 'LISTENS ON': ({ addresses }) => addresses.socks.join(' ') },
+    ]);
+
+  for (const verb of ['drain', 'undrain'] as const)
+    node
+      .command(verb, CHANGES[verb].does, { '[name]': 'node name (default: the node of this configuration)' })
+      .runs(async ({ call, load }, { name: given }) => {
+        const name = given ?? nodeNameOf((await load()).config);
+        const missing = notFound('node', name);
+        if (name === '') throw missing;
+        const changed = call(`POST /nodes/{name}/${verb}`, { params: { name } });
+        await worded(changed, { 'no-node': missing, 'path.name': missing });
+        return CHANGES[verb].done.replace('NAME', () => name);
+      });
+};
+
+const stateOf = ({ state, isDrained }: ItemOf<'GET /nodes'>): string =>
+  isDrained && (state === 'lost' || state === 'stopped') ? `${state}, drained` : state;

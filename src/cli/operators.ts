@@ -1,14 +1,13 @@
-// `pulsegate operator`: manages the operators besides the administrator.
+// `pulsegate operator` and `pulsegate token`: the operators besides the administrator, and API tokens.
 import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
-import { ROLES } from '../core/auth/operator.js';
+import { ROLES, TOKEN_SCOPES } from '../core/auth/operator.js';
 import { withoutUndefined } from '../http/fields.js';
 import { type Answer, type Api, worded } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
-import { parseByteSize, parseCount } from './shared/limit-options.js';
-import { requireChange } from './shared/options.js';
+import { parseByteSize, parseCount, parseExpiry, requireChange } from './shared/options.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
-import { formatBytes, formatIso } from './shared/table.js';
+import { formatBytes } from './shared/table.js';
 
 const OPERATOR = { '<name>': 'operator name or id' } as const;
 const BUDGET = {
@@ -45,15 +44,12 @@ export const addOperatorCommands: AddCommands = (program) => {
 
   operator
     .command('list', 'list operators by name')
-    .lists('No operators besides the administrator. See: pulsegate operator add --help', readOperators, {
-      NAME: ({ name }) => name,
-      ROLE: ({ role }) => role,
-      STATE: ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled'),
-      ACCOUNTS: budgetColumn('accounts', String),
-      DAYS: budgetColumn('days', String, (days) => days.toFixed(1)),
-      TRAFFIC: budgetColumn('bytes', formatBytes),
-      CREATED: ({ createdAt }) => formatIso(createdAt, ''),
-    });
+    .lists('No operators besides the administrator. See: pulsegate operator add --help', 'GET /operators', [
+      { NAME: 'name', ROLE: 'role', STATE: ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled') },
+      { ACCOUNTS: budgetColumn('accounts', String) },
+      { DAYS: budgetColumn('days', String, (days) => days.toFixed(1)) },
+      { TRAFFIC: budgetColumn('bytes', formatBytes), CREATED: 'createdAt' },
+    ]);
 
   operator
     .command('add', 'add an operator; takes effect within a second', {
@@ -130,11 +126,8 @@ export const addOperatorCommands: AddCommands = (program) => {
 
 type Operator = Answer<'GET /operators'>['items'][number];
 
-const readOperators = async ({ call }: Pick<Api, 'call'>): Promise<Operator[]> =>
-  (await call('GET /operators')).items;
-
-async function findOperator(api: Pick<Api, 'call'>, nameOrId: string): Promise<Operator> {
-  const items = await readOperators(api);
+async function findOperator({ call }: Pick<Api, 'call'>, nameOrId: string): Promise<Operator> {
+  const { items } = await call('GET /operators');
   const named = items.find(({ name }) => name === nameOrId);
   return found(named ?? items.find(({ id }) => id === nameOrId.toLowerCase()), 'operator', nameOrId);
 }
@@ -150,3 +143,58 @@ function budgetColumn(part: keyof Budget, bound: (n: number) => string, amount =
     return most === null ? amount(used[part]) : `${amount(used[part])} of ${bound(most)}`;
   };
 }
+
+export const addTokenCommands: AddCommands = (program) => {
+  const token = program
+    .group('token', 'manage API tokens for /api/v1')
+    .examples(
+      'token create billing --scope accounts:read accounts:write --expires 90d',
+      'token revoke billing',
+    );
+
+  token
+    .command('list', 'list tokens, oldest first, without their secrets')
+    .lists('No API tokens.', 'GET /tokens', [
+      { NAME: 'name', PREFIX: 'prefix', SCOPES: 'scopes', CREATED: 'createdAt', EXPIRES: 'expiresAt' },
+      { 'LAST USED': 'lastUsedAt', ADDRESS: 'lastUsedFrom' },
+    ]);
+
+  token
+    .command('create', 'create a token and print its secret once', {
+      '<name>': 'token name',
+      '--scope <scope...>': { help: 'scopes of the token', choices: TOKEN_SCOPES, isRequired: true },
+      '--expires <when>': {
+        help: 'expiry: never (default), a duration from now (90d), or a date in UTC',
+        read: parseExpiry,
+      },
+    })
+    .answers(async ({ call }, { name, scope: scopes, expires }) => {
+      const body = { name, scopes, expiresAt: expires };
+      const created = await worded(call('POST /tokens', { body }), {
+        'body.name': new CommandError('The name must be 1 to 100 characters.', 2),
+        'body.expiresAt': new CommandError('--expires is in the past.', 2),
+        'too-many-tokens': 'The limit admin.maxTokens is reached. Revoke a token first.',
+      });
+      return [created, `${created.secret}   (shown only once; send it as Authorization: Bearer …)`];
+    });
+
+  token
+    .command('revoke', 'revoke a token; takes effect within a second', {
+      '<token>': 'token name, id or prefix',
+      ...YES_OPTION,
+    })
+    .runs(async ({ call, confirm }, { token: wanted }) => {
+      const { items } = await call('GET /tokens');
+      const matching = items.filter(
+        ({ id, name, prefix }) => name === wanted || id === wanted.toLowerCase() || prefix === wanted,
+      );
+      if (matching.length > 1)
+        throw new CommandError(
+          `Ambiguous name: ${matching.length} tokens are named ${JSON.stringify(wanted)}. Use a prefix: ${matching.map(({ prefix }) => prefix).join(', ')}`,
+        );
+      const { id, name, prefix } = found(matching[0], 'token', wanted);
+      await confirm(`The token ${name} (${prefix}…) will be revoked.`);
+      await call('DELETE /tokens/{id}', { params: { id } });
+      return `Revoked ${name}.`;
+    });
+};

@@ -1,12 +1,12 @@
 // `pulsegate session`: lists and ends live sessions.
 import { findAccount } from './account/find.js';
-import { type Answer, daemonApi } from './shared/api.js';
+import { daemonApi, type ItemOf } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
 import { type AddCommands, YES_OPTION } from './shared/group.js';
 import { parseLimit } from './shared/options.js';
-import { countOf, formatBytes, formatIso, formatOrigin, printTable } from './shared/table.js';
+import { countOf, printTable } from './shared/table.js';
 
-type Session = Answer<'GET /sessions'>['items'][number];
+type Session = ItemOf<'GET /sessions'>;
 
 /** Enough of a random id to identify a live session in practice. */
 const SHOWN_ID_CHARACTERS = 8;
@@ -28,20 +28,12 @@ export const addSessionCommands: AddCommands = (program) => {
       const api = daemonApi((await load()).config);
       const { items, matched, total } = await api.list('GET /sessions', { search, game }, limit);
       const show = () => {
-        printTable(io, items, {
-          ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS),
-          'USER NAME': ({ username }) => username,
-          CLIENT: ({ client }) => client.address,
-          ORIGIN: ({ clientOrigin }) => formatOrigin(clientOrigin),
-          BY: ({ clientProtocol }) => clientProtocol,
-          DESTINATION: ({ destination: { host, port }, protocol }) =>
-            `${host}:${port}${protocol === 'udp' ? '/udp' : ''}`,
-          GAME: ({ gameId }) => gameId ?? '',
-          NODE: ({ node }) => node,
-          UP: ({ bytesUp }) => formatBytes(bytesUp),
-          DOWN: ({ bytesDown }) => formatBytes(bytesDown),
-          SINCE: ({ openedAt }) => formatIso(openedAt, ''),
-        });
+        printTable(io, items, [
+          { ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS), 'USER NAME': 'username' },
+          { CLIENT: ({ client }) => client.address, ORIGIN: 'clientOrigin', BY: 'clientProtocol' },
+          { DESTINATION: destinationOf, GAME: 'gameId' },
+          { NODE: 'node', UP: 'bytesUp', DOWN: 'bytesDown', SINCE: 'openedAt' },
+        ]);
         const of = matched === total ? '' : `${matched} of `;
         const shown = items.length < matched ? `, ${items.length} shown` : '';
         print(`${of}${countOf(total, 'session')}${shown}`);
@@ -74,6 +66,9 @@ export const addSessionCommands: AddCommands = (program) => {
       return [{ ended }, `Ended ${countOf(ended, 'session')}.`];
     });
 };
+
+const destinationOf = ({ destination: { host, port }, protocol }: Session): string =>
+  `${host}:${port}${protocol === 'udp' ? '/udp' : ''}`;
 
 function findSession(all: readonly Session[], id: string): Session {
   const matching = id === '' ? [] : all.filter((session) => session.id.startsWith(id.toLowerCase()));

@@ -7,8 +7,7 @@ import { type Api, worded } from '../shared/api.js';
 import { CommandError, type CommandIo, printJson, printLine } from '../shared/command.js';
 import type { Group, Run } from '../shared/group.js';
 import { PASSWORD_STDIN, readNewPassword } from '../shared/prompt.js';
-import { findAccount } from './find.js';
-import { ACCOUNT } from './options.js';
+import { ACCOUNT, findAccount } from './find.js';
 
 export function addLink(account: Group): void {
   account

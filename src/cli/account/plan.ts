@@ -3,7 +3,7 @@ import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import { type Answer, worded } from '../shared/api.js';
 import { CommandError, notFound } from '../shared/command.js';
 import { type Group, type Run, YES_OPTION } from '../shared/group.js';
-import { limitWords } from '../shared/limit-options.js';
+import { limitWords } from '../shared/options.js';
 import { countOf, printTable } from '../shared/table.js';
 import { findAccount } from './find.js';
 import { expiryWords } from './show.js';
@@ -67,13 +67,12 @@ async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promis
     );
   }
   if (changes.length === 0) return 'Nothing was changed.';
-  printTable(run.io, changes, {
-    'USER NAME': ({ username }) => username,
-    PLAN: ({ after }) => termsOf(after).plan,
-    EXPIRES: ({ before }) => expiryWords(termsOf(before)),
-    'NEW EXPIRY': ({ after }) => expiryWords(termsOf(after)),
-    'NEW LIMITS': ({ after }) => limitWords(termsOf(after)),
-  });
+  printTable(run.io, changes, [
+    { 'USER NAME': 'username', PLAN: ({ after }) => termsOf(after).plan },
+    { EXPIRES: ({ before }) => expiryWords(termsOf(before)) },
+    { 'NEW EXPIRY': ({ after }) => expiryWords(termsOf(after)) },
+    { 'NEW LIMITS': ({ after }) => limitWords(termsOf(after)) },
+  ]);
   if (given.dryRun) return 'Nothing was written.';
   await run.confirm(`${countOf(changes.length, 'account')} will be changed as shown.`);
   const now = new Map((await preview()).changes.map(({ id, before }) => [id, JSON.stringify(before)]));

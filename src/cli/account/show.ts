@@ -4,15 +4,14 @@ import { textOfTags } from '../../core/accounts/fields/contacts.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Answer } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
-import { countOf, formatIso, formatOrigin, printFields, printTable } from '../shared/table.js';
-import { findAccount } from './find.js';
+import { countOf, formatIso, printFields, printTable } from '../shared/table.js';
+import { ACCOUNT, collectTag, findAccount } from './find.js';
 import { readLinkAddress } from './link.js';
-import { ACCOUNT, collectTag } from './options.js';
 
 /** The number of heartbeat entries that `account show` prints. */
 const SHOWN_ENTRIES = 10;
 
-export function addList(account: Group): void {
+export function addListAndShow(account: Group): void {
   account
     .command('list', 'list accounts', {
       '--search <text>': 'filter by text in user name, remarks, tags or latest GameID',
@@ -24,24 +23,17 @@ export function addList(account: Group): void {
     .answers(async ({ list, io, print }, { search, tag: tags }) => {
       const { items, total } = await list('GET /accounts', { search, tag: tags?.join(',') });
       const show = () => {
-        printTable(io, items, {
-          'USER NAME': ({ username }) => username,
-          STATE: stateOf,
-          EXPIRES: expiryWords,
-          'LAST LOGIN': ({ lastLoginAt }) => formatIso(lastLoginAt, 'never'),
-          ENTRIES: ({ dataCount }) => String(dataCount),
-          'LATEST GAME': ({ latestGameId }) => latestGameId ?? '',
-          TAGS: ({ tags }) => textOfTags(tags),
-          REMARKS: ({ remarks }) => remarks ?? '',
-        });
+        printTable(io, items, [
+          { 'USER NAME': 'username', STATE: stateOf, EXPIRES: expiryWords, 'LAST LOGIN': 'lastLoginAt' },
+          { ENTRIES: 'dataCount', 'LATEST GAME': 'latestGameId', TAGS: ({ tags }) => textOfTags(tags) },
+          { REMARKS: 'remarks' },
+        ]);
         const of = items.length === total ? '' : `${items.length} of `;
         print(`${of}${countOf(total, 'account')}`);
       };
       return [items, show];
     });
-}
 
-export function addShow(account: Group): void {
   account
     .command('show', 'show an account and its latest heartbeat entries', ACCOUNT)
     .answers(async (run, { account: nameOrId }) => {
@@ -75,16 +67,11 @@ export function addShow(account: Group): void {
         });
         if (heartbeats.length === 0) return;
         run.print('');
-        printTable(run.io, heartbeats, {
-          TIME: ({ at }) => formatIso(at, ''),
-          KIND: ({ kind }) => kind,
-          GAME: ({ gameId }) => gameId ?? '',
-          CLIENT: ({ client }) => client,
-          ORIGIN: ({ clientOrigin }) => formatOrigin(clientOrigin),
-          DESTINATION: ({ destination }) => destination,
-          UP: ({ bytesUp }) => String(bytesUp),
-          DOWN: ({ bytesDown }) => String(bytesDown),
-        });
+        printTable(run.io, heartbeats, [
+          { TIME: 'at', KIND: 'kind', GAME: 'gameId', CLIENT: 'client', ORIGIN: 'clientOrigin' },
+          { DESTINATION: 'destination' },
+          { UP: ({ bytesUp }) => String(bytesUp), DOWN: ({ bytesDown }) => String(bytesDown) },
+        ]);
       };
       return [{ ...shown, server, heartbeats }, print];
     });

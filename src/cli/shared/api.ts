@@ -27,8 +27,7 @@ import {
 } from '../../parts/admin/admin-listeners.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import type { Core } from '../../parts/core.js';
-import { cliActor } from './actor.js';
-import { CommandError, once } from './command.js';
+import { CommandError, cliActor, once } from './command.js';
 import { openDatabase } from './store.js';
 
 const TIMEOUT_MS = 10_000;
@@ -66,6 +65,13 @@ type AnswerOf<Responses> = Responses[keyof Responses] extends { schema: infer Sc
     : undefined;
 
 export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['responses']>;
+
+export type ItemOf<Name extends keyof Operations> =
+  Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never;
+/** Operations whose answer is a list. */
+export type ListName = {
+  [Name in keyof Operations]: Answer<Name> extends { readonly items: readonly unknown[] } ? Name : never;
+}[keyof Operations];
 
 export interface Api {
   /** @throws Refused for every status from 400, CommandError when no answer comes */

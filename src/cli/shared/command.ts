@@ -1,5 +1,9 @@
-// Shared by all commands: standard streams and environment, and the error type.
+// Shared by all commands: standard streams and environment, the error type, files, and the actor of changes.
+import { userInfo } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Actor } from '../../core/audit/audit.js';
+import { codeOf } from '../../core/errors.js';
 
 /** The standard streams and environment of a command; `process` outside tests. */
 export interface CommandIo {
@@ -51,4 +55,39 @@ export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
     made ??= make();
     return made;
   };
+}
+
+/** For the audit log: the system user. */
+export function cliActor(): Actor {
+  return { name: userName(), via: 'cli', address: null };
+}
+
+/** In a container the user may have no entry in /etc/passwd. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? '?'}`;
+  }
+}
+
+/** The name of a file: stdin for input, stdout for output. */
+export const STDIO = '-';
+
+/** Pipes `content` to stdout and waits until everything is written. */
+export async function writeToStdout(content: Readable, { stdout }: CommandIo): Promise<void> {
+  await pipeline(content, stdout, { end: false });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EEXIST: 'file exists. Choose another name',
+  ENOENT: 'no such directory',
+  EACCES: 'permission denied',
+  ENOSPC: 'no space left on device',
+};
+
+/** @param what the content: `accounts`, `backup` */
+export function cannotWrite(what: string, file: string, error: unknown): CommandError {
+  const code = codeOf(error) ?? 'unknown reason';
+  return new CommandError(`Cannot write ${what} to ${file}: ${REASONS[code] ?? code}.`);
 }

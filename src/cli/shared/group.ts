@@ -1,7 +1,7 @@
 // Groups of commands, and commands: each says what it does and what it is given, and is run by a function of its values.
 import { Argument, type Command, Option } from 'commander';
 import type { Loaded } from '../../config.js';
-import { type Opened, openLazily } from './api.js';
+import { type ItemOf, type ListName, type Opened, openLazily } from './api.js';
 import { type CommandIo, once, printJson, printLine } from './command.js';
 import { confirm } from './prompt.js';
 import { type Columns, printTable } from './table.js';
@@ -146,15 +146,12 @@ class Runnable<Of> extends Described {
     new Runnable<Of & typeof JSON_OPTION>(this.commander, this.io).runs(work, mayCreate);
   }
 
-  /** Lists what `read` returns. @param none stderr when it is nothing */
-  lists<Row>(
-    none: string,
-    read: (run: Run, given: ValuesOf<Of & typeof JSON_OPTION>) => Promise<readonly Row[]>,
-    columns: Columns<Row>,
-  ): void {
-    this.answers(async (run, given) => {
-      const rows = await read(run, given);
-      return [rows, () => printList(run.io, rows, none, columns)];
+  /** Lists the items of an operation, whose query the options are. @param none stderr when there are no items */
+  lists<Name extends ListName>(none: string, name: Name, columns: Columns<ItemOf<Name>>): void {
+    this.answers(async (run, { json: _, ...query }) => {
+      const call = run.call as (name: Name, input: object) => Promise<{ items: readonly ItemOf<Name>[] }>;
+      const { items } = await call(name, { query });
+      return [items, () => printList(run.io, items, none, columns)];
     });
   }
 }

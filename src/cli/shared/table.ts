@@ -6,8 +6,18 @@ import type { CommandIo } from './command.js';
 const BOLD = '\x1b[1m';
 const RESET = '\x1b[0m';
 
-/** The heading and the cell of each column. */
-export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+type Cell<Row> = Extract<keyof Row, string> | ((row: Row) => string);
+/** Columns by their headings, from left to right: a field of the row, or what makes the text of a cell. */
+export type Columns<Row> = readonly Readonly<Record<string, Cell<Row>>>[];
+
+/** The value of a field of /api/v1 as a text, by the words that all its operations have in names: `createdAt`, `bytesUp`. */
+function textOf(name: string, value: unknown): string {
+  if (/(^a|A)t$/.test(name)) return formatIso(value as string | null, 'never');
+  if (name === 'clientOrigin') return formatOrigin(value as ClientOrigin | null);
+  if (typeof value === 'number' && name.startsWith('bytes')) return formatBytes(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(' ') : String(value ?? '');
+}
 
 /** Prints rows under a header. Control characters in cells are escaped. */
 export function printTable<Row>(
@@ -15,8 +25,11 @@ export function printTable<Row>(
   rows: readonly Row[],
   columns: Columns<Row>,
 ): void {
-  const heading = Object.keys(columns);
-  const texts = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
+  const all: [string, Cell<Row>][] = columns.flatMap(Object.entries);
+  const heading = all.map(([name]) => name);
+  const texts = rows.map((row) =>
+    all.map(([, of]) => (typeof of === 'string' ? textOf(of, row[of]) : of(row))),
+  );
   const widths: number[] = heading.map(() => 0);
   const cells = [heading, ...texts].map((row) =>
     row.map((text, column) => {

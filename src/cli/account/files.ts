@@ -1,19 +1,87 @@
-// `pulsegate account import`: accounts from a CSV, JSON or CCProxy file.
-import { constants, createReadStream } from 'node:fs';
+// `pulsegate account export` and `account import`: accounts as a CSV, JSON or CCProxy file.
+import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InvalidArgumentError } from 'commander';
 import { FILE_ENCODINGS } from '../../account-files/file-text.js';
+import { FILE_FORMATS, type FileFormat } from '../../account-files/formats.js';
 import { LOST_TEXTS } from '../../account-files/reasons.js';
 import { spool } from '../../account-files/spool.js';
 import { printable } from '../../core/text.js';
+import { isTimeZone } from '../../core/time/time-zone.js';
 import type { Answer } from '../shared/api.js';
-import { CommandError } from '../shared/command.js';
-import { STDIO } from '../shared/files.js';
+import {
+  CommandError,
+  type CommandIo,
+  cannotWrite,
+  printLine,
+  STDIO,
+  writeToStdout,
+} from '../shared/command.js';
 import type { Group, Run } from '../shared/group.js';
 import { countOf } from '../shared/table.js';
-import { FORMAT_OPTION, formatOf, parseZone } from './options.js';
+import { collectTag } from './find.js';
+
+const FORMAT_OPTION = {
+  '--format <format>': { help: 'file format (default: by file extension)', choices: FILE_FORMATS },
+} as const;
+
+function parseZone(zone: string): string {
+  if (!isTimeZone(zone))
+    throw new InvalidArgumentError('Use an IANA time zone such as Asia/Shanghai or UTC.');
+  return zone;
+}
+
+/** Returns the given format, else that of the file's extension. */
+function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
+  if (given) return given;
+  switch (extname(file ?? '').toLowerCase()) {
+    case '.json':
+      return 'json';
+    case '.ini':
+      return 'ccproxy';
+    default:
+      return 'csv';
+  }
+}
+
+export function addExport(account: Group): void {
+  account
+    .command('export', 'export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini', {
+      '[file]': 'new file to write (default or -: stdout)',
+      ...FORMAT_OPTION,
+      '--zone <zone>': {
+        help: "time zone of the dates in AccInfo.ini: use the CCProxy host's zone",
+        read: parseZone,
+        initial: 'UTC',
+      },
+      '--tag <tag>': { help: 'filter by tag (repeatable: accounts with all of them)', read: collectTag },
+      '--with-hashes': 'include password hashes, to move accounts to another Pulsegate',
+    })
+    .runs(async (run, { file: name, zone, tag: tags, withHashes, format }) => {
+      const file = name === STDIO ? undefined : name;
+      const query = { format: formatOf(file, format), zone, tag: tags?.join(',') };
+      const hashes = withHashes ? 'true' : undefined;
+      const content = await run.call('GET /accounts/export', { query: { ...query, withHashes: hashes } });
+      await save(content, file, run.io);
+      if (file === undefined) return;
+      const { matched } = await run.call('GET /accounts', { query: { tag: query.tag, limit: 1 } });
+      printLine(run.io.stderr, `Exported ${countOf(matched, 'account')} to ${file}`);
+    });
+}
+
+async function save(content: Readable, file: string | undefined, io: CommandIo): Promise<void> {
+  if (file === undefined) return writeToStdout(content, io);
+  try {
+    // wx: never overwrite an existing file. 0600: the export may contain password hashes.
+    await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    throw cannotWrite('accounts', file, error);
+  }
+}
 
 export function addImport(account: Group): void {
   account
