@@ -11,7 +11,7 @@ import { journalPrefix, toJournal } from './systemd/journal.js';
 /** The commands in the order of the help. The module of a command is imported only when needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import('./cli/serve/serve-command.js')).addServe,
-  restart: async () => (await import('./cli/restart.js')).addRestart,
+  restart: async () => (await import('./cli/serve/serve-command.js')).addRestart,
   account: async () => (await import('./cli/account/account.js')).addAccountCommands,
   whitelist: async () => (await import('./cli/settings.js')).addWhitelistCommands,
   admin: async () => (await import('./cli/admin.js')).addAdminCommands,

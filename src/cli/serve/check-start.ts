@@ -1,5 +1,6 @@
 // `pulsegate serve --check`: whether the daemon could start, for a running one that is about to be replaced by this program.
 import { stat, statfs } from 'node:fs/promises';
+import type { Override } from '../../config/overrides.js';
 import { loadConfig } from '../../config.js';
 import { StartError } from '../../core/errors.js';
 import { createLogger } from '../../log.js';
@@ -7,17 +8,17 @@ import { chooseEngine } from '../../parts/players/engine.js';
 import { readVersion } from '../../program.js';
 import { checkConfig } from '../config.js';
 import type { CommandIo } from '../shared/command.js';
-import { type Flags, overrides } from './flags.js';
 
 /** A start writes at least this: the log of the database. */
 const LEAST_SPACE_BYTES = 1024 * 1024;
 
 /** @throws ConfigError, StartError */
-export async function checkStart(given: Flags, file: string | undefined, io: CommandIo): Promise<string> {
-  const { config } = await checkConfig(
-    await loadConfig({ file, env: io.env, flags: overrides(given) }),
-    io.env,
-  );
+export async function checkStart(
+  flags: readonly Override[],
+  file: string | undefined,
+  io: CommandIo,
+): Promise<string> {
+  const { config } = await checkConfig(await loadConfig({ file, env: io.env, flags }), io.env);
   chooseEngine(config.socks.engine, createLogger({ level: 'silent' }));
   // Everything that a start loads.
   await import('../../daemon.js');

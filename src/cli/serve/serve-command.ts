@@ -1,5 +1,21 @@
-// `pulsegate serve` and its options.
+// `pulsegate serve` with its options, and `pulsegate restart`.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Override } from '../../config/overrides.js';
+import { RESTART_PATH } from '../../http/caller.js';
+import type { RestartState } from '../../http/plain-routes.js';
+import { CommandError } from '../shared/command.js';
+import { askDaemon } from '../shared/daemon.js';
 import type { AddCommands } from '../shared/group.js';
+
+/** The configuration key of each option that overrides one. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  '--data-dir': ['dataDir'],
+  '--socks-host': ['socks', 'host'],
+  '--socks-port': ['socks', 'port'],
+  '--admin-host': ['admin', 'host'],
+  '--admin-port': ['admin', 'port'],
+  '--log-level': ['log', 'level'],
+};
 
 export const addServe: AddCommands = (program) => {
   program
@@ -14,8 +30,50 @@ export const addServe: AddCommands = (program) => {
     })
     .examples('serve --config /etc/pulsegate/pulsegate.yaml --socks-port 1081')
     .runs(async ({ io, file }, { check, ...given }) => {
-      if (check) return (await import('./check-start.js')).checkStart(given, file, io);
-      const { serve } = await import('./serve.js');
-      return serve(given, file, io);
+      const texts = new Map(Object.entries(given).map(([name, text]) => [`--${kebab(name)}`, text]));
+      const flags = Object.entries(KEYS).flatMap(([flag, path]): Override[] => {
+        const text = texts.get(flag);
+        return text === undefined ? [] : [{ path, text, where: `flag ${flag}` }];
+      });
+      if (check) return (await import('./check-start.js')).checkStart(flags, file, io);
+      return (await import('./serve.js')).serve(flags, file, io);
+    });
+};
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The daemon lets the program on disk check its configuration and the database. */
+const CHECK_MS = 90_000;
+/** A start may migrate the database first: as TimeoutStartSec= of the unit. */
+const START_MS = 15 * 60_000;
+const STATE_MS = 2_000;
+const POLL_MS = 50;
+const NO_RESTART =
+  'The running daemon is of a version that cannot do this. Restart it: systemctl restart pulsegate';
+
+export const addRestart: AddCommands = (program) => {
+  program
+    .command('restart', 'restart the running daemon in place, with the program and the configuration on disk')
+    .runs(async ({ load }) => {
+      const { config } = await load();
+      const ask = async (method: string, timeout: number) => {
+        const { status, body } = await askDaemon(config, { path: RESTART_PATH, timeout }, { method });
+        return { status, ...(Object(body) as RestartState) };
+      };
+      const before = await ask('POST', CHECK_MS);
+      if (before.status === 409)
+        throw new CommandError(`The daemon is not restarted, and continues as before.\n${before.problem}`);
+      if (before.instance === undefined) throw new CommandError(NO_RESTART);
+      const startedAt = performance.now();
+      for (;;) {
+        // No answer: the program is being replaced.
+        const now = await ask('GET', STATE_MS).catch(() => null);
+        const tookMs = Math.round(performance.now() - startedAt);
+        if (now?.instance && now.instance !== before.instance) return `Restarted in ${tookMs} ms.`;
+        if (now?.problem)
+          throw new CommandError(`The restart failed, and the daemon continues: ${now.problem}`);
+        if (tookMs > START_MS) throw new CommandError('The daemon has not started yet. See its log.');
+        await pause(POLL_MS);
+      }
     });
 };

@@ -1,6 +1,7 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
 import { changedKeys } from '../../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
+import type { Override } from '../../config/overrides.js';
 import { type Loaded, loadConfig } from '../../config.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
@@ -16,7 +17,6 @@ import { type GivenSocket, givenSockets } from '../../systemd/sockets.js';
 import { createServiceManager, type ServiceManager } from '../../systemd/systemd.js';
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
-import { type Flags, overrides } from './flags.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
 import { createRestarts, execute, isRestarting, type Restarts, takeHandover } from './successor.js';
 
@@ -31,9 +31,13 @@ const EXIT_FAILED = 1;
 /** As shells and service managers see the end by SIGKILL. */
 const EXIT_KILLED = 137;
 
-/** Runs the daemon. Never resolves: exits the process instead. @param given the flags that override the configuration */
-export async function serve(given: Flags, file: string | undefined, io: CommandIo): Promise<never> {
-  const read = () => loadConfig({ file, env: io.env, flags: overrides(given) });
+/** Runs the daemon. Never resolves: exits the process instead. @param flags override the configuration */
+export async function serve(
+  flags: readonly Override[],
+  file: string | undefined,
+  io: CommandIo,
+): Promise<never> {
+  const read = () => loadConfig({ file, env: io.env, flags });
   const loaded = await read();
   ignoreClosedOutput(io);
   const credentials = {

@@ -1,46 +1,19 @@
-// Calls operations of /api/v1: of the running daemon, over the control socket in its data folder, else in this process on the
-// opened database. Types of input and answer are those of the routes.
-import { existsSync, readFileSync } from 'node:fs';
-import type { RequestOptions } from 'node:http';
-import { dirname } from 'node:path';
+// Calls operations of /api/v1: of the running daemon, else in this process on the opened database. Types of input and answer are those
+// of the routes.
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { Config, Loaded } from '../../config.js';
-import { codeOf } from '../../core/errors.js';
 import type { Problem } from '../../http/api/problem.js';
-import {
-  CONTROL_TOKEN_HEADER,
-  FILE_TYPE,
-  IDENTITY_PATH,
-  RESTART_PATH,
-  USER_HEADER,
-} from '../../http/caller.js';
 import type { Call } from '../../http/in-process.js';
-import type { RestartState } from '../../http/plain-routes.js';
-import {
-  controlSocketPath,
-  controlToken,
-  controlTokenPath,
-  identityOf,
-} from '../../parts/admin/admin-listeners.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import type { Core } from '../../parts/core.js';
 import { CommandError, cliActor, once } from './command.js';
+import { askDaemon, isDaemonOf } from './daemon.js';
 import { openDatabase } from './store.js';
 
 const TIMEOUT_MS = 10_000;
 /** A change may wait for a locked database, or for one that fails over. */
 const CHANGE_TIMEOUT_MS = 60_000;
-/** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
-const IDENTITY_TIMEOUT_MS = 2_000;
-
-/** The daemon lets the program on disk check its configuration and the database. */
-const RESTART_CHECK_TIMEOUT_MS = 90_000;
-
-export type { RestartState };
-
 /** `GET /tokens`: method and path below /api/v1. */
 type NameOf<Route> = Route extends { endpoint: `${infer Method} /api/v1${infer Path}` }
   ? `${Method} ${Path}`
@@ -192,74 +165,6 @@ export function daemonApi(config: Config): Api {
   });
 }
 
-/** Asks the running daemon to restart. @throws CommandError with the reason why it does not, and as daemonApi */
-export async function restartDaemon(config: Config): Promise<RestartState> {
-  const to = { path: RESTART_PATH, timeout: RESTART_CHECK_TIMEOUT_MS };
-  const { status, body } = await askDaemon(config, to, { method: 'POST' });
-  const state = Object(body) as RestartState;
-  if (status === 409)
-    throw new CommandError(`The daemon is not restarted, and continues as before.\n${state.problem}`);
-  if (state.instance === undefined) throw new CommandError(NO_RESTART);
-  return state;
-}
-
-/** Null while the daemon does not answer: its program is being replaced. */
-export async function restartState(config: Config): Promise<RestartState | null> {
-  const socketPath = controlSocketPath(config.dataDir) ?? '';
-  const to = { socketPath, path: RESTART_PATH, timeout: IDENTITY_TIMEOUT_MS };
-  const answer = await exchange(to, { method: 'GET' }).catch(() => null);
-  return answer && (Object(answer.body) as RestartState);
-}
-
-/** @throws CommandError when no daemon runs, or when this user may not connect to it */
-async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: Partial<Call>) {
-  const socketPath = controlSocketPath(dataDir);
-  if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
-  const answer = await exchange({ ...to, socketPath }, sent).catch(
-    ({ code, message }: NodeJS.ErrnoException) => {
-      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
-        throw new CommandError(NOT_RUNNING(dataDir));
-      if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
-      throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
-    },
-  );
-  if (answer.status === 401) throw tokenRefused(dataDir);
-  return answer;
-}
-
-/** The control socket answers 401 to a command that does not send the daemon's token. */
-function tokenRefused(dataDir: string): CommandError {
-  const file = controlTokenPath(dataDir);
-  let why = 'is not that of the running daemon. Another daemon may have written it: restart this one.';
-  try {
-    readFileSync(file);
-  } catch (error) {
-    why = `cannot be read (${codeOf(error)}). Run the command as root or as the user of the daemon.`;
-  }
-  return new CommandError(`The daemon of ${dataDir} has refused the command: the token in ${file} ${why}`);
-}
-
-const NO_RESTART =
-  'The running daemon is of a version that cannot do this. Restart it: systemctl restart pulsegate';
-const TOO_LONG = (dataDir: string): string =>
-  `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
-const NOT_RUNNING = (dataDir: string): string =>
-  `No daemon is running for ${dataDir}, and this command needs one. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
-  'If it is running, give its configuration with --config FILE.';
-const NOT_PERMITTED = (dataDir: string): string =>
-  `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
-
-async function isDaemonOf(config: Config): Promise<boolean> {
-  const socketPath = controlSocketPath(config.dataDir);
-  if (socketPath === null || !existsSync(socketPath)) return false;
-  const asked = exchange(
-    { socketPath, path: IDENTITY_PATH, timeout: IDENTITY_TIMEOUT_MS },
-    { method: 'GET' },
-  );
-  const answer = await asked.catch(() => undefined);
-  return answer !== undefined && answer.body === identityOf(config);
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: the types of an answer are those of its operation
 function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>): Api {
   const call = async (name: string, input: Omit<Partial<Call>, 'query'> & { query?: object } = {}) => {
@@ -285,31 +190,4 @@ function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>): 
     }
   };
   return { call, list } as Api;
-}
-
-/** Sends a request, and reads the JSON of its response; '' without a body, and a stream of anything else. */
-async function exchange(to: RequestOptions, { method, body, content, ifMatch }: Partial<Call>) {
-  // Loaded here, because most commands without a daemon need no network. Kept code (bin/load.js) cannot import.
-  const { request } = process.getBuiltinModule('node:http');
-  return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
-    const headers = {
-      [CONTROL_TOKEN_HEADER]: controlToken(dirname(to.socketPath ?? '')),
-      [USER_HEADER]: encodeURIComponent(cliActor().name),
-      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(content === undefined ? {} : { 'content-type': FILE_TYPE }),
-    };
-    const sent = request({ ...to, method, headers }, (response) => {
-      const { statusCode: status = 500, headers: received } = response;
-      if (received['content-disposition'] !== undefined) {
-        sent.setTimeout(0);
-        return resolve({ status, body: response });
-      }
-      text(response).then((json) => resolve({ status, body: json && JSON.parse(json) }), reject);
-    });
-    sent.on('timeout', () => sent.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
-    sent.on('error', reject);
-    if (content) pipeline(content, sent).catch(reject);
-    else sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }

@@ -1,0 +1,95 @@
+// Requests to the running daemon, over the control socket in its data folder.
+import { existsSync, readFileSync } from 'node:fs';
+import type { RequestOptions } from 'node:http';
+import { dirname } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { Config } from '../../config.js';
+import { codeOf } from '../../core/errors.js';
+import { CONTROL_TOKEN_HEADER, FILE_TYPE, IDENTITY_PATH, USER_HEADER } from '../../http/caller.js';
+import type { Call } from '../../http/in-process.js';
+import {
+  controlSocketPath,
+  controlToken,
+  controlTokenPath,
+  identityOf,
+} from '../../parts/admin/admin-listeners.js';
+import { CommandError, cliActor } from './command.js';
+
+/** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
+const IDENTITY_TIMEOUT_MS = 2_000;
+
+/** @throws CommandError when no daemon runs, or when this user may not connect to it */
+export async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: Partial<Call>) {
+  const socketPath = controlSocketPath(dataDir);
+  if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
+  const answer = await exchange({ ...to, socketPath }, sent).catch(
+    ({ code, message }: NodeJS.ErrnoException) => {
+      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
+        throw new CommandError(NOT_RUNNING(dataDir));
+      if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
+      throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
+    },
+  );
+  if (answer.status === 401) throw tokenRefused(dataDir);
+  return answer;
+}
+
+/** The control socket answers 401 to a command that does not send the daemon's token. */
+function tokenRefused(dataDir: string): CommandError {
+  const file = controlTokenPath(dataDir);
+  let why = 'is not that of the running daemon. Another daemon may have written it: restart this one.';
+  try {
+    readFileSync(file);
+  } catch (error) {
+    why = `cannot be read (${codeOf(error)}). Run the command as root or as the user of the daemon.`;
+  }
+  return new CommandError(`The daemon of ${dataDir} has refused the command: the token in ${file} ${why}`);
+}
+
+const TOO_LONG = (dataDir: string): string =>
+  `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
+const NOT_RUNNING = (dataDir: string): string =>
+  `No daemon is running for ${dataDir}, and this command needs one. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
+  'If it is running, give its configuration with --config FILE.';
+const NOT_PERMITTED = (dataDir: string): string =>
+  `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
+
+/** Whether a running daemon has this version and this database, and answers. */
+export async function isDaemonOf(config: Config): Promise<boolean> {
+  const socketPath = controlSocketPath(config.dataDir);
+  if (socketPath === null || !existsSync(socketPath)) return false;
+  const asked = exchange(
+    { socketPath, path: IDENTITY_PATH, timeout: IDENTITY_TIMEOUT_MS },
+    { method: 'GET' },
+  );
+  const answer = await asked.catch(() => undefined);
+  return answer !== undefined && answer.body === identityOf(config);
+}
+
+/** Sends a request, and reads the JSON of its response; '' without a body, and a stream of anything else. */
+async function exchange(to: RequestOptions, { method, body, content, ifMatch }: Partial<Call>) {
+  // Loaded here, because most commands without a daemon need no network. Kept code (bin/load.js) cannot import.
+  const { request } = process.getBuiltinModule('node:http');
+  return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
+    const headers = {
+      [CONTROL_TOKEN_HEADER]: controlToken(dirname(to.socketPath ?? '')),
+      [USER_HEADER]: encodeURIComponent(cliActor().name),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(content === undefined ? {} : { 'content-type': FILE_TYPE }),
+    };
+    const sent = request({ ...to, method, headers }, (response) => {
+      const { statusCode: status = 500, headers: received } = response;
+      if (received['content-disposition'] !== undefined) {
+        sent.setTimeout(0);
+        return resolve({ status, body: response });
+      }
+      text(response).then((json) => resolve({ status, body: json && JSON.parse(json) }), reject);
+    });
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
+    sent.on('error', reject);
+    if (content) pipeline(content, sent).catch(reject);
+    else sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
