@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { z } from 'zod';
+import { main } from '../../src/cli.js';
 import { unknownFields } from '../../src/http/api/unknown-fields.js';
 import { routes } from '../../src/http/v1/routes.js';
 import { type Result, runCommand } from '../helpers/command.js';
@@ -42,6 +45,7 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['account rename bob ben --json', ['changeAccount']],
   ['account update ann --email a@example.com --untag vip --tag new --json', ['changeAccount']],
   ['account update ann --email nobody'],
+  ['account resume ann --json', ['changeAccount']],
   ['account update ann --authorize 203.0.113.7 --json', ['changeAccount']],
   ['account update ann --authorize 203.0.113.8 --tag second'],
   ['account list --tag new --tag second'],
@@ -64,6 +68,9 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['plan set month --days 30'],
   ['exit add up --upstream socks5://192.0.2.1:1080 --mark 7 --json', ['addExit']],
   ['exit set up --mark 0 --interface none --family none --json', ['changeExit']],
+  ['exit list'],
+  ['exit list --json', ['listExits', 'items']],
+  ['exit test gone'],
   ['exit remove up --yes'],
   ['plan list'],
   ['plan list --json', ['getPlans', 'plans']],
@@ -103,11 +110,15 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['whitelist show --json', ['getWhitelist']],
   ['whitelist check 10.0.0.1 --json'],
   ['whitelist check 1.2.3.4'],
+  ['agent list'],
   ['agent list --json', ['listAgents', 'items']],
   ['agent send nobody hello'],
+  ['run list'],
   ['run list --json', ['listRuns', 'items']],
   ['run show 01900000'],
   ['node drain nowhere'],
+  ['node drain'],
+  ['node undrain'],
   ['trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00'],
   ['trace 198.51.100.7 --at 2026-11-23T08:00:00Z --json', ['trace']],
   ['trace --at 2026-11-23T08:00:00Z'],
@@ -120,6 +131,20 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ["audit --account ''"],
   ['audit --account tags'],
   ['audit --search kim --json', ['listAudit', 'items']],
+];
+
+/** They work on the database or the machine itself. */
+const DIRECT = /^(serve|restart|admin .*|config .*|doctor|backup|restore|database copy|completion|help)$/;
+/** They need a daemon, or show what only a daemon knows. */
+const OF_DAEMON = ['session list', 'session end', 'node list'];
+/** Their JSON is not the answer of one operation, or is checked below, of a run that has ended. */
+const NOT_IN_TABLE = [
+  'account add',
+  'account link',
+  'whitelist check',
+  'exit test',
+  'agent send',
+  'run show',
 ];
 
 describe('commands with a running daemon and without one', () => {
@@ -150,6 +175,30 @@ describe('commands with a running daemon and without one', () => {
     });
   }
 
+  it('has every command, and the JSON of every one that prints it', async () => {
+    const isInTable = (name: string, flag = '') =>
+      COMMANDS.some(
+        ([args, printed]) =>
+          `${args} `.startsWith(`${name} `) && (flag === '' || (args.includes(flag) && printed)),
+      );
+    const commands = (await commandsBelow([])).filter(
+      (name) => !DIRECT.test(name) && !OF_DAEMON.includes(name),
+    );
+    assert.ok(commands.length > 40, String(commands));
+    assert.deepEqual(
+      commands.filter((name) => !isInTable(name)),
+      [],
+    );
+    const withJson: string[] = [];
+    for (const name of commands)
+      if ((await completions([...name.split(' '), '--j'])).includes('--json')) withJson.push(name);
+    assert.ok(withJson.length > 20, String(withJson));
+    assert.deepEqual(
+      withJson.filter((name) => !isInTable(name, '--json') && !NOT_IN_TABLE.includes(name)),
+      [],
+    );
+  });
+
   it('account update keeps what two commands add at once', async () => {
     for (const daemon of [running, stopped]) {
       const tags = ['one', 'two', 'three'];
@@ -174,6 +223,8 @@ describe('commands with a running daemon and without one', () => {
       assertPrinted(await run(daemon, 'node list --json'), ['listNodes', 'items']);
     }
     assertPrinted(await run(running, 'session list --json'), ['listSessions', 'items']);
+    assertPrinted(await run(running, `run show ${String(sent['id'])} --json`), ['getRun']);
+    assertPrinted(await run(stopped, 'agent send echo hello --json'), ['sendMessage']);
   });
 
   it('a command that needs the daemon names the file with its token, when that is wrong or missing', async () => {
@@ -192,6 +243,26 @@ describe('commands with a running daemon and without one', () => {
     }
   });
 });
+
+/** What the shell would complete the last of these words to. */
+async function completions(words: readonly string[]): Promise<string[]> {
+  const stdout = new PassThrough();
+  await main(['node', 'pulsegate', '__complete', '--', ...words], {
+    stdin: new PassThrough(),
+    stdout,
+    stderr: new PassThrough(),
+    env: {},
+  });
+  stdout.end();
+  return (await text(stdout)).split('\n').flatMap((line) => line.split('\t')[0] || []);
+}
+
+/** The commands of a group, or of the program, by their whole names. */
+async function commandsBelow(group: readonly string[]): Promise<string[]> {
+  const names = group.at(-1) === 'completion' ? [] : await completions([...group, '']);
+  if (names.length === 0) return [group.join(' ')];
+  return (await Promise.all(names.map((name) => commandsBelow([...group, name])))).flat();
+}
 
 /** Without what differs by nature: ids, times, secrets, ports. */
 function comparable({ code, stdout, stderr }: Result) {
