@@ -19,7 +19,8 @@ const FIELDS = {
     read: readMark,
   },
   '--family <family>': { help: 'address family', choices: [...EXIT_FAMILIES, NONE] },
-  '--upstream <proxy...>': '[socks5://|http://][USER[:PASSWORD]@]host:port in order; none: no',
+  '--upstream <proxy...>':
+    '[SCHEME://][USER[:PASSWORD]@]host:port in order; SCHEME: socks5, http, with TLS socks5s, https; none: no',
   '--names <where>': { help: 'where --upstream resolves names', choices: ['here', 'proxy'] },
   '--seller <name...>': 'sellers whose accounts may use it; none: no seller',
   '--default': 'for accounts without an exit',
@@ -114,8 +115,7 @@ async function idsOfSellers(names: readonly string[], call: Api['call']): Promis
 /** Without a password: the stored one of the same proxy and user name. */
 function readUpstream(text: string) {
   const parts = /^(\w+:\/\/)?(?:([^:@]+)(?::(.*))?@)?([^@]+)$/.exec(text);
-  if (parts === null)
-    throw new CommandError('--upstream must be [socks5://|http://][USER[:PASSWORD]@]host:port.', 2);
+  if (parts === null) throw new CommandError('--upstream must be [SCHEME://][USER[:PASSWORD]@]host:port.', 2);
   const [, scheme = '', username, password, where = ''] = parts;
   return {
     proxy: scheme + where,

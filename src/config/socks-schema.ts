@@ -107,7 +107,7 @@ const upstream = section({
     ports: z.array(z.union([whole(1, 65_535), text('a range of ports')])).optional(),
   }).prefault({}),
   proxy: textThat(
-    'the host and port of a SOCKS5 or HTTP proxy, such as proxy.example:1080 or http://proxy.example:3128',
+    'the host and port of a SOCKS5 or HTTP proxy, such as proxy.example:1080 or http://proxy.example:3128, with TLS socks5s:// or https://, then also with ?ca=/FILE or ?fingerprint=SHA-256',
     (where) => parseProxy(where) !== null,
   ).nullable(),
   exit: text(

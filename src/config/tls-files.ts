@@ -54,7 +54,7 @@ export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsP
 }
 
 /** The text of the file and the parsed object; on failure adds to `problems` and returns null. */
-function readPem<T>(
+export function readPem<T>(
   where: string,
   file: string,
   what: 'certificate' | 'private key',

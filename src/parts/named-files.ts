@@ -1,8 +1,10 @@
 // Checks the configured files for `config check` and `doctor`. The daemon makes the same checks at its start.
+import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { allowWarnings, lostPaths } from '../agents/confinement/access.js';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
-import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
+import { type Config, ConfigError, type Problem, readPem, readTlsFiles } from '../config.js';
+import { parseProxy } from '../core/exits/exit.js';
 import { tlsFilesOf } from './certificates.js';
 import { geoWarnings, readGeoFiles } from './geo.js';
 
@@ -16,6 +18,17 @@ export function certificateProblems(config: Config): Problem[] {
 /** Returns the problems of the files of countries and networks. Any of them prevents the start of the daemon. */
 export function geoFileProblems({ geo }: Config): readonly Problem[] {
   return problemsOf(() => readGeoFiles(geo));
+}
+
+/** Returns what is wrong with files of authorities of upstream proxies. Connections to such a proxy fail until the file is right. */
+function authorityWarnings({ socks: { upstreams } }: Config): Problem[] {
+  const problems: Problem[] = [];
+  for (const [i, { proxy }] of upstreams.entries()) {
+    const ca = proxy === null ? null : parseProxy(proxy)?.tls?.ca;
+    const where = `socks.upstreams[${i}].proxy`;
+    if (ca) readPem(where, ca, 'certificate', (pem) => new X509Certificate(pem), problems);
+  }
+  return problems;
 }
 
 /** Returns the problems of secret files that the daemon reads. Any of them prevents the start of the daemon. */
@@ -47,7 +60,7 @@ export function secretFileProblems({ database, socks, webhooks, agents }: Config
 /** Returns what is amiss with configured files, and does not prevent the start. */
 export function fileWarnings(config: Config): Problem[] {
   const geo = geoFileProblems(config).length > 0 ? [] : geoWarnings(config, readGeoFiles(config.geo));
-  return [...agentFileWarnings(config), ...geo];
+  return [...agentFileWarnings(config), ...authorityWarnings(config), ...geo];
 }
 
 /**

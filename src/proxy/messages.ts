@@ -3,7 +3,7 @@ import type { LoginEntry } from '../core/accounts/access/login-log.js';
 import type { GuardReason } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
 import type { Penalty } from '../core/auth/penalties.js';
-import type { Exit } from '../core/exits/exit.js';
+import type { Exit, ProxyTls } from '../core/exits/exit.js';
 import type { ExitTrial, ExitTrialRequest } from '../core/exits/exit-figures.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../core/ip.js';
@@ -169,6 +169,14 @@ export interface GuardEvent {
   readonly suspends: boolean;
 }
 
+/** A connection to an upstream proxy that gets TLS. Its descriptors belong to the receiver. */
+export interface SecureRequest {
+  readonly outside: number;
+  /** One end of a Unix socket pair; see tls/client-thread.ts. */
+  readonly inside: number;
+  readonly tls: ProxyTls;
+}
+
 /** Worker to control plane. */
 export type WorkerEvent =
   /** The worker is ready. Write to `wakeFd` after each message; -1: not needed. */
@@ -205,6 +213,7 @@ export type WorkerEvent =
   | { readonly kind: 'permit-released'; readonly token: number }
   /** Too many logins of a source have failed: the other nodes must refuse it too. */
   | { readonly kind: 'penalty'; readonly penalty: Penalty }
+  | ({ readonly kind: 'secure' } & SecureRequest)
   | LoginsEvent
   | GuardEvent
   /** A login with an imported hash succeeded: store the salted hash of the same password. */

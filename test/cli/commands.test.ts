@@ -425,6 +425,25 @@ agents:
     assert.doesNotMatch((await listed.run(['config', 'check'])).stderr, /webhooks/);
   });
 
+  it('check warns of files of authorities of upstream proxies, and refuses other forms of a proxy', async (t) => {
+    const cli = await commandLine(t);
+    const config = join(cli.folder, 'pulsegate.yaml');
+    const check = async (proxy: string) => {
+      await writeFile(config, `dataDir: ${cli.folder}\nsocks: { upstreams: [{ proxy: "${proxy}" }] }\n`);
+      return cli.run(['config', 'check', '--config', config]);
+    };
+    const missing = await check('https://p.example:443?ca=/nowhere/ca.pem');
+    assert.match(
+      missing.stderr + missing.stdout,
+      /warning: socks\.upstreams\[0\]\.proxy: the file \/nowhere\/ca\.pem cannot be read \(ENOENT\)/,
+    );
+    const empty = await check(`socks5s://p.example:443?ca=${config}`);
+    assert.match(empty.stderr + empty.stdout, /proxy: the file \S+ contains no certificate in PEM format/);
+    const refused = await check('http://p.example:443?ca=/nowhere/ca.pem');
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /socks\.upstreams\[0\]\.proxy.*socks5s:\/\/ or https:\/\//);
+  });
+
   it('check and doctor warn of missing programs, folders and sockets of agents', async (t) => {
     // 107 bytes, as many as the address of a Unix socket may have
     const longest = `/${'x'.repeat(106)}`;

@@ -451,8 +451,25 @@ test('the addresses of an exit: by account or in turn, and of a network the host
     protocol: 'http',
     host: '2001:db8::1',
     port: 3128,
+    tls: null,
   });
-  for (const wrong of ['x', 'x:0', 'x:65536', 'ftp://x:1', 'a b:1'])
+  const tlsOf = (text: string) => parseProxy(text)?.tls;
+  const tls = { host: 'p.example', ca: null, fingerprint: null };
+  assert.deepEqual(tlsOf('socks5s://P.example:1'), tls);
+  assert.deepEqual(tlsOf('https://p.example:1?ca=/etc/a b.pem'), { ...tls, ca: '/etc/a b.pem' });
+  const digits = 'AB:'.repeat(31);
+  assert.deepEqual(tlsOf(`https://p.example:1?fingerprint=${digits}01`), {
+    ...tls,
+    fingerprint: `${'ab'.repeat(31)}01`,
+  });
+  const incomplete = [
+    'x:1?ca=/f',
+    'https://x:1?ca=f',
+    'https://x:1?fingerprint=ab',
+    'https://x:1?name=x',
+    'https://x:1?',
+  ];
+  for (const wrong of [...incomplete, 'x', 'x:0', 'x:65536', 'ftp://x:1', 'a b:1'])
     assert.equal(parseProxy(wrong), null, wrong);
 });
 

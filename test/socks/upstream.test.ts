@@ -212,6 +212,7 @@ test('the first matching rule selects the upstream proxy; rules for addresses ma
     host,
     port: 1080,
     login: null,
+    tls: null,
     names,
     exit: 'upstream-1',
     id: `upstream-1 ${host}:1080`,

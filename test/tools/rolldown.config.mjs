@@ -63,6 +63,7 @@ export default defineConfig({
     'agents/confinement/thread': 'src/agents/confinement/thread.ts',
     'proxy/worker/thread': 'src/proxy/worker/thread.ts',
     'proxy/dns/thread': 'src/proxy/dns/thread.ts',
+    'proxy/tls/client-thread': 'src/proxy/tls/client-thread.ts',
     'proxy/tls/tls-thread': 'src/proxy/tls/tls-thread.ts',
     'store/sqlite/thread': 'src/store/sqlite/thread.ts',
   },

@@ -52,8 +52,8 @@ export const exits = {
   'exits.family.prefer-ipv6': ['both, IPv6 first (prefer-ipv6)', '两者，IPv6 优先（prefer-ipv6）'],
   'exits.upstreams': ['Proxies', '上级代理'],
   'exits.upstreams.hint': [
-    'One per line, the next is used when one is dead: user:password@host:1080 or http://host:3128. A password that is stored is not shown, and stays while it is left out.',
-    '每行一个，前一个不可用时用下一个，例如 user:password@host:1080 或 http://host:3128。已保存的密码不显示，不填则保留。',
+    'One per line, the next is used when one is dead: user:password@host:1080 or http://host:3128, with TLS socks5s:// or https://. A password that is stored is not shown, and stays while it is left out.',
+    '每行一个，前一个不可用时用下一个，例如 user:password@host:1080 或 http://host:3128，TLS 用 socks5s:// 或 https://。已保存的密码不显示，不填则保留。',
   ],
   'exits.names': ['Names are resolved', '域名解析'],
   'exits.names.here': ['Here', '本机'],

@@ -16,7 +16,7 @@ export const MAX_MARK = 0xffff_ffff;
 
 /** A SOCKS5 or HTTP proxy. */
 export interface ExitUpstream {
-  /** `host:port`, `socks5://host:port` or `http://host:port`. */
+  /** See parseProxy. */
   readonly proxy: string;
   /** Credentials; null: none. */
   readonly username: string | null;
@@ -68,18 +68,41 @@ export const NEW_EXIT: ExitFields = {
 export const mayOwnerUse = ({ sellers }: Pick<Exit, 'sellers'>, owner: string | null): boolean =>
   owner === null || sellers.includes(owner);
 
-/** Reads the proxy of an upstream: `host:port`, with `socks5://` or `http://` before it. Null: another form. */
-export function parseProxy(
-  text: string,
-): { readonly protocol: 'socks5' | 'http'; readonly host: string; readonly port: number } | null {
-  const parts = /^(?:(socks5|http):\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([1-9]\d{0,4})$/i.exec(text);
-  if (parts === null || Number(parts[3]) > 65_535) return null;
-  const [, protocol = 'socks5', host = '', port] = parts;
-  return {
-    protocol: protocol.toLowerCase() === 'http' ? 'http' : 'socks5',
-    host: host.replace(/^\[|\]$/g, '').toLowerCase(),
-    port: Number(port),
-  };
+/** How the certificate of a proxy is checked: its name is `host`, unless a fingerprint is given. */
+export interface ProxyTls {
+  readonly host: string;
+  /** Path of a PEM file with the authorities to trust; null: those of Node. */
+  readonly ca: string | null;
+  /** SHA-256 of the only certificate to trust, in lower-case hexadecimal digits; null: any that is valid. */
+  readonly fingerprint: string | null;
+}
+
+export interface ProxyAddress {
+  readonly protocol: 'socks5' | 'http';
+  readonly host: string;
+  readonly port: number;
+  /** Null: connections to it are not encrypted. */
+  readonly tls: ProxyTls | null;
+}
+
+const PROXY = /^(?:(socks5|http)(s?):\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([1-9]\d{0,4})(?:\?(\w+)=(.+))?$/i;
+
+/**
+ * Reads the proxy of an upstream: `host:port`, with `socks5://` or `http://` before it, or for TLS `socks5s://` or `https://`, then also
+ * with `?ca=/FILE` or `?fingerprint=SHA-256`. Null: another form.
+ */
+export function parseProxy(text: string): ProxyAddress | null {
+  const [, protocol = 'socks5', secure = '', bracketed = '', digits, option, value = ''] =
+    PROXY.exec(text) ?? [];
+  const port = Number(digits);
+  if (!(port <= 65_535)) return null;
+  const host = bracketed.replace(/^\[|\]$/g, '').toLowerCase();
+  const ca = option === 'ca' && value.startsWith('/') ? value : null;
+  const hex = value.replaceAll(':', '').toLowerCase();
+  const fingerprint = option === 'fingerprint' && /^[0-9a-f]{64}$/.test(hex) ? hex : null;
+  if (option !== undefined && (secure === '' || (ca ?? fingerprint) === null)) return null;
+  const tls = secure === '' ? null : { host, ca, fingerprint };
+  return { protocol: protocol.toLowerCase() === 'http' ? 'http' : 'socks5', host, port, tls };
 }
 
 /** Identifies a proxy of an exit: another exit may reach it where this one does not, and other credentials may be refused. */

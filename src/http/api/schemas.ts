@@ -45,7 +45,8 @@ export const FIELD_TEXTS = {
   'plan-twice': 'another plan has this name',
   pattern: 'must be a pattern such as player{001-120}, with at most {max} names',
   'one-of': 'give exactly one of {allowed}',
-  proxy: 'must be host:port, socks5://host:port or http://host:port',
+  proxy:
+    'must be host:port, socks5://host:port, http://host:port, or with TLS socks5s:// or https://, then also with ?ca=/FILE or ?fingerprint=SHA-256',
   'exit-address': 'must be an address, or an IPv6 network such as 2001:db8::/64',
   exit: 'is not a known exit, or not one that the seller of the account has been given',
   'pac-match':

@@ -26,7 +26,10 @@ const Name = z.string().regex(EXIT_NAME);
 const Login = z.string().min(1).max(255).nullable().default(null);
 
 const Upstream = z.object({
-  /** `host:port`, `socks5://host:port` or `http://host:port`. */
+  /**
+   * `host:port`, `socks5://host:port`, `http://host:port`; with TLS `socks5s://` or `https://`, then also with `?ca=/FILE` (authorities to
+   * trust, PEM) or `?fingerprint=SHA-256` of the only certificate to trust.
+   */
   proxy: z
     .string()
     .max(300)

@@ -2,6 +2,7 @@
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
+import type { ProxyTls } from '../../core/exits/exit.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { ListenerSpec } from '../messages.js';
 import type { OpenDatagrams } from './datagrams.js';
@@ -124,6 +125,8 @@ export interface Io extends EngineClock {
   relay(options: RelayOptions): Relay;
   /** Opens a listening socket for one address family (IPv6 alone for an IPv6 address); the result may come later. */
   listen(options: ListenOptions, done: (result: ListenResult) => void): void;
+  /** Makes a TLS handshake on a connected stream, which it takes over. `onFailed` gets what `secure` in tls/client.ts says. */
+  secure(stream: Stream, tls: ProxyTls, listener: ConnectListener): Attempt;
   /** Accepts players: from the descriptor of `spec`, which the node engine closes, or from a socket that the node engine opens. */
   serve(
     spec: ListenerSpec,

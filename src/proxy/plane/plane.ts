@@ -23,6 +23,7 @@ import { type CapturedConnections, captureAll, distribute, systemMs } from './ha
 import { PlaneListeners } from './listeners.js';
 import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
+import { PlaneTlsClients } from './tls-clients.js';
 import { PlaneWatch } from './watch.js';
 import { PlaneWorker, type ProxyObserver } from './worker-handle.js';
 
@@ -79,6 +80,7 @@ export class ProxyPlane {
   readonly #restarts: PlaneRestarts;
   readonly #watch: PlaneWatch;
   readonly #resolver: PlaneResolver;
+  readonly #tlsClients: PlaneTlsClients;
   /** What `tell` has said last of each kind: a worker that is started later is told too. */
   readonly #told: Told;
   #token = 0;
@@ -118,6 +120,7 @@ export class ProxyPlane {
     this.listeners = new PlaneListeners(this.#workers, options.workers, options);
     const { workers, settings } = options;
     this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? options.accounts);
+    this.#tlsClients = new PlaneTlsClients(options.log);
     this.#resolver = new PlaneResolver(
       this.#workers,
       { settings: options.resolver, gauges: this.#memory.shared.gauges },
@@ -232,6 +235,7 @@ export class ProxyPlane {
       }),
     );
     await this.#resolver.stop();
+    await this.#tlsClients.stop();
   }
 
   #startWorker(index: number, engine: 'native' | 'node', onStarted: () => void): PlaneWorker {
@@ -248,6 +252,7 @@ export class ProxyPlane {
         onStarted();
       },
       onListened: (listened, event) => this.listeners.listened(listened, event),
+      onSecure: (request) => this.#tlsClients.secure(request),
       onRehashed: ({ accountId, before, salted }) => {
         this.accounts.rehashed(accountId, before, salted);
         observer.rehashed(accountId, before, salted);

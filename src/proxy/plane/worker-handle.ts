@@ -19,7 +19,14 @@ import type { SessionRegistry } from '../../core/sessions/session-registry.js';
 import type { HandedSession } from '../handover/state.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, wake } from '../memory/shared.js';
-import type { LoginsEvent, SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from '../messages.js';
+import type {
+  LoginsEvent,
+  SecureRequest,
+  SessionFacts,
+  SharedMemory,
+  WorkerEvent,
+  WorkerStart,
+} from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
 import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
 import { PlanePermits } from './permits.js';
@@ -52,6 +59,7 @@ const UNHELD: ReadonlySet<WorkerEvent['kind']> = new Set([
   'outbound',
   'captured',
   'exit-tried',
+  'secure',
   'log',
   'dropped',
 ]);
@@ -69,6 +77,7 @@ interface PlaneWorkerOptions {
   readonly onStarted: (worker: PlaneWorker) => void;
   /** It has opened a listener that it was sent after its start, or could not open it. */
   readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
+  readonly onSecure: (request: SecureRequest) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
   /** False: events wait for `report`. */
@@ -231,7 +240,7 @@ export class PlaneWorker implements SessionWorker {
   }
 
   #take(event: WorkerEvent): void {
-    const { observer, log, onStarted, onListened, onRehashed } = this.#options;
+    const { observer, log, onStarted, onListened, onSecure, onRehashed } = this.#options;
     switch (event.kind) {
       case 'started':
         this.#wakeFd = event.wakeFd;
@@ -245,6 +254,8 @@ export class PlaneWorker implements SessionWorker {
       case 'captured':
       case 'exit-tried':
         return this.#answered(event.token, event);
+      case 'secure':
+        return onSecure(event);
       case 'session-opened': {
         const session = this.#sessionOf(event.session);
         this.#sessions[session.slot] = session;

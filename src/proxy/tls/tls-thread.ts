@@ -8,13 +8,12 @@ import { withoutMapping } from '../../core/ip.js';
 import { writeProxyHeader } from '../protocols/proxy-header.js';
 import { prioritizeThread } from '../thread-priority.js';
 import { TlsHandshakes } from './handshakes.js';
+import { join } from './join.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 const BACKLOG = 4096;
 /** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
 const HANDSHAKE_RECORD = 0x16;
-/** How long one side may take to read the rest after the other has closed, in ms. */
-const LINGER_MS = 10_000;
 
 /** Renegotiation would let a client start many handshakes on one connection. */
 const options = ({ cert, key }: TlsMaterial): TlsOptions => ({
@@ -44,7 +43,7 @@ function run(start: TlsThreadStart): void {
     });
     server.maxConnections = start.maxConnections;
     beginHandshakes(server, handshakes, start.handshakeTimeoutMs);
-    server.on('secureConnection', (client) => join(client, path));
+    server.on('secureConnection', (client) => forward(client, path));
     const failed = (error: NodeJS.ErrnoException): void =>
       report({ kind: 'listen-failed', id, code: error.code ?? 'UNKNOWN' });
     server.once('error', failed);
@@ -98,8 +97,8 @@ function beginHandshakes(server: Server, handshakes: TlsHandshakes, timeoutMs: n
   server.on('tlsClientError', (_, client) => client.destroy());
 }
 
-/** Relays between two streams: bytes, ends and failures. */
-function join(client: TLSSocket, path: string): void {
+/** Connects a client to the data plane. */
+function forward(client: TLSSocket, path: string): void {
   const { remoteAddress, remotePort, localAddress, localPort } = client;
   const header = writeProxyHeader(
     { address: remoteAddress ?? '', port: remotePort ?? 0 },
@@ -109,18 +108,7 @@ function join(client: TLSSocket, path: string): void {
   if (header === null) return void client.destroy();
   const inside = connect({ path, allowHalfOpen: true });
   inside.write(header);
-  client.pipe(inside);
-  inside.pipe(client);
-  for (const [one, other] of [
-    [client, inside],
-    [inside, client],
-  ] as const) {
-    one.on('error', () => other.destroy());
-    one.on('close', () => {
-      other.end();
-      other.setTimeout(LINGER_MS, () => other.destroy());
-    });
-  }
+  join(client, inside);
 }
 
 prioritizeThread('tls');

@@ -142,13 +142,26 @@ class Ask implements Attempt, StreamListener {
       timeoutMs: connectTimeoutMs,
       // A failure to reach the upstream proxy says nothing about the destination.
       onFailed: (code) => this.#fail(Reply.generalFailure, `upstream-${code}`),
-      onConnected: (stream) => {
-        this.#stream = stream;
-        stream.listener = this;
-        stream.resume();
-        this.#proceed();
-      },
+      onConnected: (stream) => this.#secure(stream),
     });
+  }
+
+  /** Connections with TLS count as connected after its handshake: before it, they say nothing about the destination. */
+  #secure(stream: Stream): void {
+    const { tls } = this.#request.upstream;
+    if (tls === null) return this.#begin(stream);
+    this.#attempt = this.#context.io.secure(stream, tls, {
+      onConnected: (secured) => this.#begin(secured),
+      onFailed: (reason) => this.#fail(Reply.generalFailure, `upstream-tls-${reason}`),
+    });
+  }
+
+  #begin(stream: Stream): void {
+    this.#attempt = null;
+    this.#stream = stream;
+    stream.listener = this;
+    stream.resume();
+    this.#proceed();
   }
 
   onData(chunk: Buffer): void {

@@ -1,13 +1,11 @@
 // The rules that select the upstream proxy of a destination.
+
+import type { ProxyAddress } from '../../core/exits/exit.js';
 import { readDestination } from '../../core/heartbeats/game-destination.js';
 import type { IpBytes } from '../../core/ip.js';
 
-/** An upstream proxy. */
-export interface Upstream {
-  /** The protocol of the proxy. HTTP proxies do not support UDP. */
-  readonly protocol: 'socks5' | 'http';
-  readonly host: string;
-  readonly port: number;
+/** An upstream proxy. HTTP proxies do not support UDP. */
+export interface Upstream extends ProxyAddress {
   /** Credentials; null: none. */
   readonly login: { readonly username: string; readonly password: string } | null;
   /** Where names of destinations are resolved. */

@@ -10,7 +10,13 @@ import { Loop } from '../io/native/loop.js';
 import { createNodeIo } from '../io/node/index.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import { type Gauges, viewGauges } from '../memory/shared.js';
-import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
+import type {
+  PassedConnection,
+  SecureRequest,
+  WorkerEvent,
+  WorkerMessage,
+  WorkerStart,
+} from '../messages.js';
 import { packEvent } from '../packed-events.js';
 import { prioritizeThread } from '../thread-priority.js';
 import type { WorkerDeps } from './base.js';
@@ -157,7 +163,11 @@ function runNative(thread: ThreadStart): void {
   const libc = loadLibc();
   const loop = new Loop(libc, new OwnedDescriptors(start.shared.owned));
   const channel = new Channel(thread, (fd) => libc.signalEventFd(fd));
-  const worker = createWorker(channel, start, createNativeIo(loop), {
+  const giveToTls = (request: SecureRequest): void => {
+    worker.host.events.push({ kind: 'secure', ...request });
+    worker.host.events.send();
+  };
+  const worker = createWorker(channel, start, createNativeIo(loop, giveToTls), {
     stop: () => loop.stop(),
     onEventsWaiting() {},
   });

@@ -1,4 +1,5 @@
 // Runs a driver in its own thread for a test, because the native driver never returns to Node's event loop.
+import assert from 'node:assert/strict';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { allocateOwnedDescriptors, OwnedDescriptors } from '../../../src/proxy/memory/owned-descriptors.js';
 import { type Call, createObjects, type Report } from './driver-objects.js';
@@ -26,7 +27,11 @@ if (engine === 'node') {
   const { Loop } = await import('../../../src/proxy/io/native/loop.js');
   const owned = new OwnedDescriptors(allocateOwnedDescriptors(65_536));
   const loop = new Loop(loadLibc(), owned);
-  const objects = createObjects(createNativeIo(loop), new Float64Array(counts), report);
+  const objects = createObjects(
+    createNativeIo(loop, () => assert.fail('no stream gets TLS')),
+    new Float64Array(counts),
+    report,
+  );
   calls.postMessage({ wakeFd: loop.wakeFd });
   loop.run({
     turn() {

@@ -1,5 +1,6 @@
 // The native engine of Io: Linux, direct system calls, one synchronous loop.
 import type { Endpoint } from '../../../core/ip.js';
+import type { SecureRequest } from '../../messages.js';
 import type { Attempt, ConnectListener, Io } from '../io.js';
 import type { LocalEnd } from '../local-end.js';
 import { createNativeDatagrams } from './datagrams.js';
@@ -9,13 +10,15 @@ import { setLocalEnd } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { createPipes } from './pipes.js';
 import { NativeRelay, type RelayShared } from './relay.js';
+import { Securing } from './secure.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
 import { NativeStream, STREAM_EVENTS } from './stream.js';
 
 /** Any: connecting a UDP socket sends nothing. */
 const DISCARD_PORT = 9;
 
-export function createNativeIo(loop: Loop): Io {
+/** @param secure gives a connection to the thread for TLS towards upstream proxies */
+export function createNativeIo(loop: Loop, secure: (request: SecureRequest) => void): Io {
   const shared: RelayShared = { loop, pipes: createPipes(loop), smallFlowAt: Number.NEGATIVE_INFINITY };
   return {
     name: 'native',
@@ -28,6 +31,10 @@ export function createNativeIo(loop: Loop): Io {
         throw new TypeError('the native relay needs streams of the native engine');
       }
       return new NativeRelay(shared, client, destination, options);
+    },
+    secure(stream, tls, listener) {
+      if (!(stream instanceof NativeStream)) throw new TypeError('not a stream of the native engine');
+      return new Securing(loop, stream, tls, listener, secure);
     },
     listen: (options, done) => done(listenHere(loop, options)),
     serve({ fd, host, port }, onConnection, done) {

@@ -244,6 +244,8 @@ export function loadLibc() {
     keepOnExec: (fd: number) => fcntl(fd, F_SETFD, 0),
     /** Two connected Unix sockets that keep the borders of messages; `ends` receives them. */
     socketPair: (ends: Int32Array) => socketpair(AF_UNIX, SOCK_SEQPACKET | CLOEXEC | NONBLOCK, 0, ends),
+    /** The same for streams of bytes. */
+    streamPair: (ends: Int32Array) => socketpair(AF_UNIX, SOCK_STREAM | CLOEXEC | NONBLOCK, 0, ends),
     /** A file in memory that ends with its last descriptor. `name`: for /proc alone. */
     memoryFile: (name: string) => memfdCreate(name, MFD_CLOEXEC),
     /** Replaces the program of this process (execve(2)). Returns only when that failed. */

@@ -43,6 +43,7 @@ export class NativeStream implements Stream, Watcher, Task {
   #registration: Registration = NOT_WATCHED;
   /** Null: the system is asked, which is rarely needed. */
   readonly #peer: Endpoint | null;
+  readonly #local: Endpoint | null;
   #relay: StreamRelay | null = null;
   #isPaused = true;
   #hasEnded = false;
@@ -50,11 +51,15 @@ export class NativeStream implements Stream, Watcher, Task {
   #isShutDown = false;
   #unsent: Buffer | null = null;
 
-  /** @param peer known for an accepted connection; null: the system is asked when it is needed */
-  constructor(loop: Loop, fd: number, peer: Endpoint | null) {
+  /**
+   * @param peer known for an accepted connection; null: the system is asked when it is needed
+   * @param local known for the connection behind a socket pair; null: the system is asked
+   */
+  constructor(loop: Loop, fd: number, peer: Endpoint | null, local: Endpoint | null = null) {
     this.#loop = loop;
     this.#fd = fd;
     this.#peer = peer;
+    this.#local = local;
   }
 
   /** Adds the descriptor to the epoll set, unless `registration` says that it is there; false: the system refused, and the stream is closed. */
@@ -82,7 +87,7 @@ export class NativeStream implements Stream, Watcher, Task {
   }
 
   get local(): Endpoint {
-    return this.#endpoint('local');
+    return this.#local ?? this.#endpoint('local');
   }
 
   resume(): void {

@@ -1,0 +1,70 @@
+// TLS on a native stream: the connection goes to the thread of TLS clients, and the relay gets one end of a socket pair, so that it
+// stays native. The first line through it says how the handshake went.
+import type { ProxyTls } from '../../../core/exits/exit.js';
+import type { SecureRequest } from '../../messages.js';
+import type { Attempt, ConnectListener, StreamListener } from '../io.js';
+import * as c from './libc.js';
+import type { Loop } from './loop.js';
+import { NativeStream } from './stream.js';
+
+export const SECURED = 'ok';
+
+export class Securing implements Attempt, StreamListener {
+  readonly #listener: ConnectListener;
+  #stream: NativeStream | null = null;
+  #line = '';
+  #isCancelled = false;
+
+  /** @param send gives the descriptors to the thread */
+  constructor(
+    loop: Loop,
+    stream: NativeStream,
+    tls: ProxyTls,
+    listener: ConnectListener,
+    send: (request: SecureRequest) => void,
+  ) {
+    this.#listener = listener;
+    const ends = new Int32Array(2);
+    if (loop.libc.streamPair(ends) !== 0) {
+      const code = c.codeOf(loop.libc.errno());
+      stream.close();
+      loop.later({ run: () => this.#isCancelled || listener.onFailed(code) });
+      return;
+    }
+    const [near = -1, inside = -1] = ends;
+    const { peer, local } = stream;
+    send({ outside: stream.detach(), inside, tls });
+    loop.own(near);
+    this.#stream = new NativeStream(loop, near, peer, local);
+    this.#stream.register();
+    this.#stream.listener = this;
+    this.#stream.resume();
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#stream?.close();
+    this.#stream = null;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#line += chunk.toString('latin1');
+    const stream = this.#stream;
+    if (stream === null || !this.#line.endsWith('\n')) return;
+    const answer = this.#line.trimEnd();
+    if (answer !== SECURED) return this.onFailed(answer);
+    this.#stream = null;
+    stream.pause();
+    this.#listener.onConnected(stream);
+  }
+
+  onEnd(): void {
+    this.onFailed('closed');
+  }
+
+  onFailed(code: string): void {
+    if (this.#stream === null) return;
+    this.cancel();
+    this.#listener.onFailed(code);
+  }
+}
