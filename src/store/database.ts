@@ -9,7 +9,6 @@ import type { AuditRecord } from '../core/audit/audit.js';
 import type { PenaltyStore } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import { QueryTooSlowError } from '../core/errors.js';
-import type { HeartbeatStore } from '../core/heartbeats/heartbeat.js';
 import type { LiveSessionStore } from '../core/sessions/session.js';
 import type { StorageFault } from '../core/storage.js';
 import type { ChangeFeed, RecordChange } from './follow-changes.js';
@@ -83,7 +82,6 @@ export interface OfProcess {
   /** The activity of accounts on other daemons. */
   readonly activity: ActivityFeed | null;
   readonly isNewBatch: IsNewBatch;
-  readonly heartbeats: HeartbeatStore;
   readonly liveSessions: LiveSessionStore | null;
   readonly permits: PermitStore | null;
   readonly penalties: PenaltyStore | null;

@@ -21,12 +21,18 @@ export function columnOf<Name extends string>(field: Name): ColumnOf<Name> {
   return column as ColumnOf<Name>;
 }
 
-function fieldOf(column: string): string {
-  const known = FIELDS.get(column);
-  if (known !== undefined) return known;
-  const field = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  FIELDS.set(column, field);
-  return field;
+type FieldOf<Column extends string> = Column extends `${infer Start}_${infer Rest}`
+  ? `${Start}${Capitalize<FieldOf<Rest>>}`
+  : Column;
+
+/** The field of a column. */
+export function fieldOf<Column extends string>(column: Column): FieldOf<Column> {
+  let field = FIELDS.get(column);
+  if (field === undefined) {
+    field = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    FIELDS.set(column, field);
+  }
+  return field as FieldOf<Column>;
 }
 
 /** The row with the fields of `object`, whose values must be those of columns. */
@@ -41,6 +47,15 @@ export function fromRow<T>(row: object): T {
   const object: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row)) object[fieldOf(column)] = value;
   return object as T;
+}
+
+/** JSON for a database, which may be PostgreSQL: its texts cannot contain NUL, so U+FFFD stands for it, as in other values. */
+export function jsonText(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes('\\u0000')) return text;
+  return JSON.stringify(value, (_, each) =>
+    typeof each === 'string' ? each.replaceAll('\0', '\uFFFD') : each,
+  );
 }
 
 /** The objects with the columns of the rows that a query finds. */

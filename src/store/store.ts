@@ -12,6 +12,7 @@ import { createAccountStore } from './tables/accounts.js';
 import { createAgentSessionStore } from './tables/agent-sessions.js';
 import { createAuditRecorder, createAuditStore } from './tables/audit.js';
 import { createDeliveryStore } from './tables/deliveries.js';
+import { createHeartbeatStore } from './tables/heartbeats.js';
 import { createLoginStore } from './tables/logins.js';
 import { createNodeStore } from './tables/nodes.js';
 import { createNoticeStore } from './tables/notices.js';
@@ -77,7 +78,7 @@ async function createStore(database: Database, now: Clock) {
   /** GUID of this process, which identifies it in the database. */
   const process = randomUUID();
   const calendar = new Calendar();
-  const { heartbeats, liveSessions, permits, penalties, activity, changes, ...recording } = await database
+  const { liveSessions, permits, penalties, activity, changes, ...recording } = await database
     .ofProcess(process, now)
     .catch(async (error: unknown) => {
       await database.close();
@@ -94,12 +95,12 @@ async function createStore(database: Database, now: Clock) {
     process,
     calendar,
     changes,
-    heartbeats,
     activity,
     liveSessions,
     permits,
     penalties,
     accounts: createAccountStore(context),
+    heartbeats: createHeartbeatStore(context),
     settings: createSettingStore(context),
     audit: createAuditStore(context),
     consoleSessions: createConsoleSessionStore(context),

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
-import { createSqliteHeartbeatStore } from '../../src/store/sqlite/heartbeats.js';
+import { createHeartbeatStore } from '../../src/store/tables/heartbeats.js';
 import { scaled } from '../helpers/scale.js';
 import { addAccount, changeAccount } from '../helpers/stored-accounts.js';
 import { newestOf } from '../helpers/stored-heartbeats.js';
@@ -54,12 +54,25 @@ onEachDatabase('GameIDs that look like numbers or JSON stay text', async (open) 
   }
 });
 
+onEachDatabase('NUL, which not every database can store, is replaced', async (open) => {
+  const { store } = await open();
+  const player = account();
+  await addAccount(store.accounts, player);
+  await store.heartbeats.append([heartbeat(player, { gameId: 'a\0b', destination: '\\u0000:1' })], KEEP_ALL);
+  const [stored] = await newestOf(store, player.id, 1);
+  assert.deepEqual([stored?.gameId, stored?.destination], ['a\uFFFDb', '\\u0000:1']);
+});
+
 test('the entries of a game, or of an account, are found by an index (SQLite)', async (t) => {
   const { file } = await openTestStore(t);
   const db = connectBeside(t, file);
   const queries: { sql: string; bindings: readonly Knex.RawBinding[] }[] = [];
   db.on('query', (query) => queries.push(query));
-  const { list } = createSqliteHeartbeatStore(db, db);
+  const { list } = createHeartbeatStore({
+    ...{ db, reads: db, isShared: false },
+    recordActivity: async () => undefined,
+    isNewBatch: async () => true,
+  });
   for (const [filter, index] of [
     [{ gameId: 'chess' }, /heartbeats_of_game_index/],
     [{ gameId: 'chess', from: 1, to: 2 }, /heartbeats_of_game_index/],

@@ -21,7 +21,6 @@ import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_M
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './connect.js';
 import { nameOf, requireReadable } from './connection.js';
 import { explainPgError } from './errors.js';
-import { createPgHeartbeatStore } from './heartbeats.js';
 import { createPgLiveSessionStore } from './live-sessions.js';
 import { createPgPenaltyStore, createPgPermitStore } from './permits.js';
 
@@ -91,15 +90,12 @@ function open(options: PgOptions, release: () => Promise<void>): Database {
     loginSearch: null,
     async ofProcess(process, now) {
       const recordChange = createPgChangeRecorder(db, process);
-      const recordActivity = createPgActivityRecorder(process);
-      const isNewBatch = createPgBatches(process);
       return {
         recordChange,
         changes: await createPgChangeFeed({ db, following }, { connection, origin: process, now, lost }),
-        recordActivity,
+        recordActivity: createPgActivityRecorder(process),
         activity: await createPgActivityFeed(db, process),
-        isNewBatch,
-        heartbeats: createPgHeartbeatStore({ db, reads }, recordActivity, isNewBatch),
+        isNewBatch: createPgBatches(process),
         liveSessions: createPgLiveSessionStore({ db, reads }, process, recordChange),
         permits: createPgPermitStore(db, process, recordChange),
         penalties: createPgPenaltyStore({ db, following }, recordChange),

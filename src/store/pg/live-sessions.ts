@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import type { LiveSessionFilter, LiveSessionStore, LiveSessionView } from '../../core/sessions/session.js';
 import type { RecordChange } from '../follow-changes.js';
-import { containingIn, countOf, find, fromRow, having, inTransaction, toRow } from '../sql.js';
+import { containingIn, countOf, find, fromRow, having, inTransaction, jsonText, toRow } from '../sql.js';
 import { PG_NOW_MS } from './changes.js';
 
 /** A row, with its columns as fields. */
@@ -134,7 +134,7 @@ async function upsert(
      on conflict (id) do update set process = excluded.process, host = excluded.host, address = excluded.address,
        game_id = excluded.game_id, bytes_up = excluded.bytes_up, bytes_down = excluded.bytes_down,
        rate_up = excluded.rate_up, rate_down = excluded.rate_down, facts = excluded.facts`,
-    [process, JSON.stringify(rows)],
+    [process, jsonText(rows)],
   );
 }
 

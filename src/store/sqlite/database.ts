@@ -30,7 +30,6 @@ import { createSqliteCheck } from './check.js';
 import { connectSqlite, prepareSqlite } from './connect.js';
 import { toStartError } from './errors.js';
 import { lockSqlite, prepareFile, requireFile, sqliteFile } from './files.js';
-import { createSqliteHeartbeatStore } from './heartbeats.js';
 import { accessOf } from './knex-client.js';
 import {
   forgetOpenFile,
@@ -115,7 +114,6 @@ async function open(
       ofProcess: async (process, now) => ({
         recordChange: createSqliteChangeRecorder(process, now),
         changes: await createSqliteChangeFeed(db, process),
-        heartbeats: createSqliteHeartbeatStore(db, reads),
         // The answers of a database in this process cannot get lost.
         isNewBatch: async () => true,
         recordActivity: async () => {},

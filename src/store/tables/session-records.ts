@@ -10,7 +10,7 @@ import {
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
 import type { StoreContext } from '../database.js';
-import { deleteFound, inTransaction } from '../sql.js';
+import { deleteFound, inTransaction, jsonText } from '../sql.js';
 
 /** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
 const SPANS = [600_000, 21_600_000, 259_200_000, Number.POSITIVE_INFINITY] as const;
@@ -95,14 +95,14 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
       inTransaction(db, async (trx) => {
         if (!(await isNewBatch(trx, 'sessions', batchNumber))) return;
         const rows = rowsOf(batch);
-        if (rows.length > 0) await trx.raw(insert, [JSON.stringify(rows)]);
+        if (rows.length > 0) await trx.raw(insert, [jsonText(rows)]);
         const ends = batch.ends.map(({ session, endedAt, bytesUp, bytesDown }) => [
           endedAt,
           bytesUp,
           bytesDown,
           session,
         ]);
-        if (ends.length > 0) await trx.raw(end, [JSON.stringify(ends)]);
+        if (ends.length > 0) await trx.raw(end, [jsonText(ends)]);
       }),
 
     async cutOff(node, at, resumed) {
