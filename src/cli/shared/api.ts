@@ -31,13 +31,13 @@ type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.
   (Request extends { query: infer Query } ? { query?: Optional<z.input<Query>> } : unknown) &
   (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) &
   (Request extends { raw: unknown } ? { content: Readable } : unknown) & { ifMatch?: string };
-type AnswerOf<Responses> = Responses[keyof Responses] extends { schema: infer Schema }
-  ? z.output<Schema>
-  : Responses[keyof Responses] extends { contentType: string }
-    ? Readable
-    : undefined;
+type AnswerOf<Success> = Success extends readonly [number, string, infer Body]
+  ? Body extends z.ZodType
+    ? z.output<Body>
+    : Readable
+  : undefined;
 
-export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['responses']>;
+export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['success']>;
 
 export type ItemOf<Name extends keyof Operations> =
   Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never;

@@ -8,6 +8,7 @@ import { TOKEN_SCOPES } from '../../core/auth/operator.js';
 import type { AdminState, Caller } from '../caller.js';
 import type { Services } from '../services.js';
 import type { ProblemAnswer } from './problem.js';
+import { IdParams } from './schemas.js';
 
 export const Scope = z.enum(TOKEN_SCOPES).meta({ id: 'Scope' });
 export type Scope = z.infer<typeof Scope>;
@@ -20,7 +21,7 @@ export type Scope = z.infer<typeof Scope>;
 export type Access = 'public' | 'any' | 'person' | 'administrator' | Scope;
 
 export interface RouteRequest {
-  /** The parameters in braces in the path. */
+  /** The parameters in braces in the path; `{id}` is a GUID and is not named here. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** The schema of a JSON body. `raw` instead lists media types, and the handler reads the body as a stream. */
@@ -28,12 +29,12 @@ export interface RouteRequest {
   readonly raw?: readonly string[];
 }
 
-export interface RouteResponse {
-  readonly description: string;
-  /** Schema of JSON, unless `contentType` differs. Without a schema there is no body. */
-  readonly schema?: z.ZodType;
-  readonly contentType?: string;
-}
+/** The only success of a route: its status, what it means, and its body, a schema of JSON unless `contentType` differs. */
+type Success = readonly [
+  status: number,
+  description: string,
+  body?: z.ZodType | { readonly contentType: string; readonly schema?: z.ZodType },
+];
 
 /** A route's description in the OpenAPI document. */
 export interface RouteDescription {
@@ -54,8 +55,8 @@ export interface RouteDescription {
   /** The answer carries an `ETag`. A change checks `If-Match`, and a mismatch is 412. */
   readonly etag?: boolean;
   readonly request: RouteRequest;
-  /** The success status; every failure is a Problem. */
-  readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** Every failure is a Problem. */
+  readonly success: Success;
   /** Failure statuses to document beyond those that follow from access and request (openapi.ts). */
   readonly problems?: readonly number[];
   /** The body limit is `admin.maxBulkBody` bytes in place of `admin.maxBody`. */
@@ -76,7 +77,7 @@ export interface HandlerInput<R extends RouteRequest> {
   readonly ctx: ParameterizedContext<AdminState>;
 }
 
-/** A success, with the status that the route's `responses` name. */
+/** A success of the route. */
 export interface Answered {
   /** A stream is sent as it arrives. It needs a `Content-Type` in `headers`. */
   readonly body?: unknown;
@@ -112,8 +113,13 @@ type MakeRoute<Deps> = <
   operationId: string,
   access: Access,
   // Ties the handler to the schemas of its route. A list of routes cannot express that.
-  description: R & { readonly request?: Request; readonly handle: Handler<Request, Deps> },
-) => Omit<Route<Deps>, 'request' | 'responses'> & R & { readonly endpoint: E; readonly request: Request };
+  description: R & { readonly request?: Request; readonly handle: Handler<RequestTo<E, Request>, Deps> },
+) => Omit<Route<Deps>, 'request' | 'success'> &
+  R & { readonly endpoint: E; readonly request: RequestTo<E, Request> };
+
+type RequestTo<E, Request> = E extends `${string}{id}${string}`
+  ? Request & { readonly params: typeof IdParams }
+  : Request;
 
 /**
  * Makes the routes of one group.
@@ -122,9 +128,15 @@ type MakeRoute<Deps> = <
  * route('GET /api/v1/tokens', 'listTokens', 'person', { …, async handle({ query }, { apiTokens }) { return { body: … }; } })
  */
 export function routesOf<Deps = Services>(tag: string) {
-  const route = (endpoint: Endpoint, operationId: string, access: Access, rest: object) => {
-    const [method, path] = endpoint.split(' ');
-    return { request: {}, ...rest, endpoint, method, path, operationId, access, tag };
+  const route = (
+    endpoint: Endpoint,
+    operationId: string,
+    access: Access,
+    rest: { request?: RouteRequest },
+  ) => {
+    const [method, path = ''] = endpoint.split(' ');
+    const request = { ...(path.includes('{id}') ? { params: IdParams } : {}), ...rest.request };
+    return { ...rest, request, endpoint, method, path, operationId, access, tag };
   };
   return { route: route as unknown as MakeRoute<Deps> };
 }

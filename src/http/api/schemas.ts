@@ -164,18 +164,24 @@ export const Flag = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'se
 /** Opaque: `nextCursor` of the previous page. */
 export const Cursor = z.string().min(1, { abort: true }).max(2_000, { abort: true });
 
+const named = (id: string | undefined) => (id === undefined ? {} : { id });
+
 /**
  * One page of a list. A reader sees "37 of 10,214": `matched` is the number of objects that match the search and filters, and
  * `total` the number of all objects.
  */
-export function pageOf<T extends z.ZodType>(item: T) {
-  return z.object({ items: z.array(item), matched: Count, total: Count, nextCursor: Cursor.nullable() });
-}
+export const pageOf = <T extends z.ZodType>(item: T, id?: string) =>
+  z
+    .object({ items: z.array(item), matched: Count, total: Count, nextCursor: Cursor.nullable() })
+    .meta(named(id));
 
 /** A page of a list that is not counted, because it may have millions of rows. */
-export function openPageOf<T extends z.ZodType>(item: T) {
-  return z.object({ items: z.array(item), nextCursor: Cursor.nullable() });
-}
+export const openPageOf = <T extends z.ZodType>(item: T, id?: string) =>
+  z.object({ items: z.array(item), nextCursor: Cursor.nullable() }).meta(named(id));
+
+/** A list without pages. */
+export const listOf = <T extends z.ZodType>(item: T, id: string) =>
+  z.object({ items: z.array(item) }).meta({ id });
 
 /** With a new password: whether the API tokens of its user are revoked too, which otherwise go on working. */
 export const RevokeTokens = z.boolean().default(true);

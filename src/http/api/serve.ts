@@ -70,7 +70,7 @@ export async function answerRoute<Deps>(
   if ('problem' in input) return send(ctx, input);
   if (needsConfirmation(route, input) && !(await isConfirmed(input.caller))) return send(ctx, UNCONFIRMED);
   const result = await route.handle(input, deps);
-  ctx.status = Number(Object.keys(route.responses)[0]);
+  ctx.status = route.success[0];
   send(ctx, result);
 }
 

@@ -14,12 +14,12 @@ import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, show
 
 const { route } = routesOf<PlayerServices>('Player');
 const path = '/sub/{token}';
-const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
+const success = [200, 'The account as it is now.', PlayerStatus] as const;
 
 export const playerRoutes = [
   route(`GET ${path}/status`, 'playerStatus', 'public', {
     summary: 'The account: remaining days and traffic, limits, connected devices.',
-    responses,
+    success,
     async handle({ ctx }, deps) {
       const account = playerOf(ctx, deps);
       return account ? shown(ctx, account, deps) : GONE;
@@ -28,7 +28,7 @@ export const playerRoutes = [
   route(`POST ${path}/password`, 'playerPassword', 'public', {
     summary: 'Sets the given password or a random one; live sessions end.',
     request: { body: z.object({ password: Password.optional() }) },
-    responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+    success: [200, 'The credentials, shown once.', CredentialsInFormats],
     async handle({ ctx, body }, deps) {
       const account = mayChange(ctx, deps, 'password');
       if ('problem' in account) return account;
@@ -45,7 +45,7 @@ export const playerRoutes = [
   route(`POST ${path}/devices/end`, 'playerEndDevice', 'public', {
     summary: 'Ends the live sessions that the account has from a client address.',
     request: { body: z.object({ address: z.string().max(64) }) },
-    responses,
+    success,
     async handle({ ctx, body }, deps) {
       const account = mayChange(ctx, deps);
       if ('problem' in account) return account;
@@ -59,7 +59,7 @@ export const playerRoutes = [
   route(`POST ${path}/addresses`, 'playerAddAddress', 'public', {
     summary: 'Authorizes the client address of the request; for IPv6 its /64.',
     request: { body: z.object({}) },
-    responses,
+    success,
     async handle({ ctx }, deps) {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;
@@ -71,7 +71,7 @@ export const playerRoutes = [
   route(`POST ${path}/addresses/remove`, 'playerRemoveAddress', 'public', {
     summary: 'Removes an authorized address of the account.',
     request: { body: z.object({ address: z.string().max(64) }) },
-    responses,
+    success,
     async handle({ ctx, body }, deps) {
       const account = mayChange(ctx, deps, 'authorizedAddresses');
       if ('problem' in account) return account;

@@ -68,7 +68,7 @@ export const auditRoutes = [
         to: TimeIn.optional(),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: pageOf(AuditEntry).meta({ id: 'AuditPage' }) } },
+    success: [200, 'A page.', pageOf(AuditEntry, 'AuditPage')],
     async handle({ query: { limit, cursor, from, to, ...named } }, { audit, operators }) {
       const filter = withoutUndefined<AuditFilter>({
         ...named,

@@ -7,7 +7,7 @@ const { route } = routesOf('Document');
 export const documentRoutes = [
   route('GET /api/v1/openapi.json', 'getOpenApi', 'any', {
     summary: 'This document.',
-    responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
+    success: [200, 'OpenAPI 3.1.', { contentType: 'application/json' }],
     handle: async (_input, { document }) => ({
       body: Buffer.from(document().json),
       headers: { 'Content-Type': 'application/json; charset=utf-8' },
@@ -15,7 +15,7 @@ export const documentRoutes = [
   }),
   route('GET /api/v1/docs', 'getDocs', 'any', {
     summary: 'This document as a web page.',
-    responses: { 200: { description: 'A page.', contentType: 'text/html' } },
+    success: [200, 'A page.', { contentType: 'text/html' }],
     handle: async (_input, { document }) => ({
       body: Buffer.from(document().page),
       headers: {

@@ -33,13 +33,11 @@ export const eventRoutes = [
   route('GET /api/v1/events', 'streamEvents', 'sessions:read', {
     summary:
       'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
-    responses: {
-      200: {
-        description: 'A stream that does not end; this is the data of its events.',
-        schema: z.union([Overview, ChangedEvent]),
-        contentType: 'text/event-stream',
-      },
-    },
+    success: [
+      200,
+      'A stream that does not end; this is the data of its events.',
+      { schema: z.union([Overview, ChangedEvent]), contentType: 'text/event-stream' },
+    ],
     async handle({ caller }, { events }) {
       const stream = events.open(caller);
       if (!stream) {

@@ -17,7 +17,7 @@ import {
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
 import { failure, invalid, type ProblemAnswer } from '../api/problem.js';
 import { DONE, routesOf } from '../api/route.js';
-import { Bytes, fault } from '../api/schemas.js';
+import { Bytes, fault, listOf } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
@@ -115,18 +115,13 @@ export const exitRoutes = [
   route('GET /api/v1/exits', 'listExits', 'settings:read', {
     summary: 'The exits of the configuration, and those that operators have made, by name.',
     request: {},
-    responses: {
-      200: {
-        description: 'All of them.',
-        schema: z.object({ items: z.array(ShownExit) }).meta({ id: 'Exits' }),
-      },
-    },
+    success: [200, 'All of them.', listOf(ShownExit, 'Exits')],
     handle: async (_, services) => ({ body: { items: services.exits.list().map(presenterOf(services)) } }),
   }),
   route('POST /api/v1/exits', 'addExit', 'settings:write', {
     summary: 'Adds an exit, for sessions that begin from now on.',
     request: { body: NewExit },
-    responses: { 201: { description: 'Added.', schema: ShownExit } },
+    success: [201, 'Added.', ShownExit],
     problems: [409],
     async handle({ body: { name, ...fields }, caller }, services) {
       const unusable = problemOfMachine(services, fields) ?? problemOfSellers(services, fields);
@@ -138,13 +133,13 @@ export const exitRoutes = [
   route('GET /api/v1/exits/{name}', 'getExit', 'settings:read', {
     summary: 'One exit.',
     request,
-    responses: { 200: { description: 'The exit.', schema: ShownExit } },
+    success: [200, 'The exit.', ShownExit],
     handle: async ({ params: { name } }, services) => shown(services, name),
   }),
   route('PATCH /api/v1/exits/{name}', 'changeExit', 'settings:write', {
     summary: 'Changes the given fields; live sessions keep what they have.',
     request: { ...request, body: ExitChange },
-    responses: { 200: { description: 'Changed.', schema: ShownExit } },
+    success: [200, 'Changed.', ShownExit],
     problems: [409],
     async handle({ params: { name }, body, caller }, services) {
       const unusable = problemOfMachine(services, body) ?? problemOfSellers(services, body);
@@ -156,7 +151,7 @@ export const exitRoutes = [
   route('DELETE /api/v1/exits/{name}', 'removeExit', 'settings:write', {
     summary: 'Removes an exit that no account uses; its live sessions go on.',
     request,
-    responses: { 204: { description: 'Removed.' } },
+    success: [204, 'Removed.'],
     problems: [409],
     async handle({ params: { name }, caller }, services) {
       const isUsed = (exit: string): boolean =>
@@ -172,7 +167,7 @@ export const exitRoutes = [
     summary:
       'Connects out through the exit, to the server of egress.exitTest, and says which address that sees.',
     request,
-    responses: { 200: { description: 'How it went.', schema: TestResult } },
+    success: [200, 'How it went.', TestResult],
     async handle({ params: { name } }, { exits, testExit }) {
       if (exits.byName(name) === null) return problemOf('no-exit');
       const trial = await testExit(name);

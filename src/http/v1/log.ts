@@ -44,7 +44,7 @@ export const logRoutes = [
         after: z.coerce.number().int().min(0).optional(),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: LogPage } },
+    success: [200, 'A page.', LogPage],
     async handle({ query: { limit, cursor, ...named } }, { recentLog, node }) {
       const filter = withoutUndefined<RecentLogFilter>({
         ...named,

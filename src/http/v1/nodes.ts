@@ -5,7 +5,7 @@ import { type FleetNode, setDrained } from '../../core/nodes/nodes.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
 import type { Answered } from '../api/route.js';
 import { DONE, routesOf } from '../api/route.js';
-import { BytesPerSecond, Count, Time } from '../api/schemas.js';
+import { BytesPerSecond, Count, listOf, Time } from '../api/schemas.js';
 import type { Caller } from '../caller.js';
 import { actorOf } from '../caller.js';
 import type { Services } from '../services.js';
@@ -45,12 +45,7 @@ const { route } = routesOf('Nodes');
 export const nodeRoutes = [
   route('GET /api/v1/nodes', 'listNodes', 'settings:read', {
     summary: 'The daemons that share the database. Nodes that have not run for seven days are omitted.',
-    responses: {
-      200: {
-        description: 'All of them, by name.',
-        schema: z.object({ items: z.array(Node) }).meta({ id: 'Nodes' }),
-      },
-    },
+    success: [200, 'All of them, by name.', listOf(Node, 'Nodes')],
     async handle(_input, { nodes, node }) {
       const items = (await nodes.list()).map((each) => presentNode(each, node.nodeName));
       return { body: { items } };
@@ -60,13 +55,13 @@ export const nodeRoutes = [
     summary:
       'Takes a node out of service: /readyz returns 503 within a second, new connections are refused one lease later, live sessions continue.',
     request: { params: NodeParams },
-    responses: { 204: { description: 'Drained, until it is undrained.' } },
+    success: [204, 'Drained, until it is undrained.'],
     handle: ({ params, caller }, deps) => drain(params.name, true, caller, deps),
   }),
   route('POST /api/v1/nodes/{name}/undrain', 'undrainNode', 'settings:write', {
     summary: 'Lets a node accept connections again.',
     request: { params: NodeParams },
-    responses: { 204: { description: 'The node accepts connections within a second.' } },
+    success: [204, 'The node accepts connections within a second.'],
     handle: ({ params, caller }, deps) => drain(params.name, false, caller, deps),
   }),
 ];

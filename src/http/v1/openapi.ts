@@ -68,20 +68,19 @@ export function apiDocument(): NonNullable<typeof kept> {
 
 function operation(route: RouteDescription, components: Json): Json {
   const { request } = route;
-  const responses: Json = {};
-  for (const [status, answer] of Object.entries(route.responses)) {
-    const schema = answer.schema ? toSchema(answer.schema, 'output', components) : undefined;
-    const type = answer.contentType ?? 'application/json';
-    responses[status] = {
-      description: answer.description,
+  const [status, description, body] = route.success;
+  const { schema, contentType } =
+    body && 'contentType' in body ? body : { schema: body, contentType: body && 'application/json' };
+  const content = contentType && {
+    [contentType]: schema ? { schema: toSchema(schema, 'output', components) } : {},
+  };
+  const responses: Json = {
+    [status]: {
+      description,
       ...(route.etag ? { headers: { ETag: { schema: { type: 'string' } } } } : {}),
-      ...(schema
-        ? { content: { [type]: { schema } } }
-        : answer.contentType
-          ? { content: { [type]: {} } }
-          : {}),
-    };
-  }
+      ...(content ? { content } : {}),
+    },
+  };
   for (const status of problemsOf(route)) {
     responses[status] = {
       description: STATUS_TEXT[status] ?? 'Failed.',

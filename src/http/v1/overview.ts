@@ -61,14 +61,14 @@ export const overviewRoutes = [
   route('GET /api/v1/overview', 'getOverview', 'sessions:read', {
     summary: 'Current activity.',
     ofAllAccounts: true,
-    responses: { 200: { description: 'Now.', schema: Overview } },
+    success: [200, 'Now.', Overview],
     handle: async (_input, { overview }) => ({ body: presentOverview(await overview()) }),
   }),
   route('GET /api/v1/overview/history', 'getOverviewHistory', 'sessions:read', {
     summary: 'Activity over an hour, a day or a month; longer ranges have longer steps.',
     ofAllAccounts: true,
     request: { query: z.object({ range: Range.default('hour') }) },
-    responses: { 200: { description: 'Columns of equal length.', schema: OverviewHistory } },
+    success: [200, 'Columns of equal length.', OverviewHistory],
     async handle({ query: { range } }, { history }) {
       const { at, stepMs, values } = await history.columns(range);
       const { bytesUp, bytesDown, ...counts } = values;

@@ -6,7 +6,7 @@ import { refused } from '../../../core/accounts/accounts.js';
 import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, matches, routesOf } from '../../api/route.js';
-import { Count, IdParams, pageOf } from '../../api/schemas.js';
+import { Count, pageOf } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
@@ -45,7 +45,7 @@ const TagUses = z
 export const accountTagRoutes = [
   route('GET /api/v1/accounts/tags', 'listTags', 'accounts:read', {
     summary: 'The tags in use, each with its number of accounts.',
-    responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
+    success: [200, 'Sorted by tag.', TagUses],
     async handle(_input, { accounts }) {
       const counts = new Map<string, number>();
       for (const { account } of accounts.list()) {
@@ -61,7 +61,7 @@ export const accountRoutes = [
   route('GET /api/v1/accounts', 'listAccounts', 'accounts:read', {
     summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
     request: { query: AccountQuery },
-    responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
+    success: [200, 'A page.', pageOf(Account, 'AccountPage')],
     async handle({ query: { limit, cursor, sort, ...filter } }, deps) {
       const all = deps.accounts.list();
       const matching = all.filter(matcherFor(deps, filter, deps.now()));
@@ -78,14 +78,11 @@ export const accountRoutes = [
   route('POST /api/v1/accounts', 'createAccount', 'accounts:write', {
     summary: 'Creates one account; only this answer contains its credentials.',
     request: { body: NewAccount },
-    responses: {
-      201: {
-        description: 'Created; `Location` is its address.',
-        schema: z
-          .object({ account: Account, credentials: CredentialsInFormats })
-          .meta({ id: 'CreatedAccount' }),
-      },
-    },
+    success: [
+      201,
+      'Created; `Location` is its address.',
+      z.object({ account: Account, credentials: CredentialsInFormats }).meta({ id: 'CreatedAccount' }),
+    ],
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
       const wrongClass =
@@ -112,15 +109,14 @@ export const accountRoutes = [
   route('GET /api/v1/accounts/{id}', 'getAccount', 'accounts:read', {
     summary: 'One account.',
     etag: true,
-    request: { params: IdParams },
-    responses: { 200: { description: 'The account.', schema: Account } },
+    success: [200, 'The account.', Account],
     handle: async ({ params }, deps) => shownAccount(deps, params.id),
   }),
   route('PATCH /api/v1/accounts/{id}', 'changeAccount', 'accounts:write', {
     summary: 'Changes the given fields.',
     etag: true,
-    request: { params: IdParams, body: AccountChange },
-    responses: { 200: { description: 'The account as it is now.', schema: Account } },
+    request: { body: AccountChange },
+    success: [200, 'The account as it is now.', Account],
     problems: [409],
     async handle({ params: { id }, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
@@ -147,13 +143,11 @@ export const accountRoutes = [
   route('DELETE /api/v1/accounts/{id}', 'deleteAccount', 'accounts:write', {
     summary: 'Deletes the account with its heartbeat data; its live sessions end.',
     etag: true,
-    request: { params: IdParams },
-    responses: {
-      200: {
-        description: 'What was deleted with it.',
-        schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
-      },
-    },
+    success: [
+      200,
+      'What was deleted with it.',
+      z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
+    ],
     async handle({ params: { id }, caller, ifMatch }, deps) {
       const view = deps.accounts.get(id);
       if (!view) return NO_ACCOUNT;

@@ -68,7 +68,7 @@ export const accountBatchRoutes = [
     summary: 'Creates many accounts from a pattern or a list, or previews this.',
     bulkBody: true,
     request: { body: NewAccounts },
-    responses: { 200: { description: 'What was created and what was skipped.', schema: NewAccountsResult } },
+    success: [200, 'What was created and what was skipped.', NewAccountsResult],
     async handle({ body, caller, ctx }, deps) {
       const { accounts } = deps;
       const wanted = requested(body);

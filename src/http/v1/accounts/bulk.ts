@@ -77,7 +77,7 @@ export const accountBulkRoutes = [
       'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, exit, tags, contacts, access, owner, new passwords.',
     bulkBody: true,
     request: { body: BulkRequest },
-    responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
+    success: [200, 'What was changed and what was skipped.', BulkResult],
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
       const { ids, filter, action, dryRun, expectedCount } = body;

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { CONFIRMED_CHANNELS, type SentCode } from '../../../core/notices/confirmations.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { IdParams } from '../../api/schemas.js';
 import { NO_ACCOUNT } from './shared.js';
 
 /** null: the account has no such address. */
@@ -18,8 +17,7 @@ export const contactRoutes = [
   route(`GET ${path}`, 'getContactStates', 'accounts:read', {
     summary:
       'Whether notices go to the addresses of the player: to those of a seller’s account only once confirmed.',
-    request: { params: IdParams },
-    responses: { 200: { description: 'The state of each address.', schema: ContactStates } },
+    success: [200, 'The state of each address.', ContactStates],
     async handle({ params }, { accounts, confirmations }) {
       const account = accounts.get(params.id)?.account;
       return account ? { body: await confirmations.states(account) } : NO_ACCOUNT;
@@ -27,13 +25,8 @@ export const contactRoutes = [
   }),
   route(`POST ${path}/code`, 'sendContactCode', 'accounts:write', {
     summary: 'Sends a code to an address of the player, who tells it to the seller. It is valid for a day.',
-    request: { params: IdParams, body: z.object({ channel: Channel }) },
-    responses: {
-      200: {
-        description: 'Whether the server of the channel took it.',
-        schema: z.object({ delivered: z.boolean() }),
-      },
-    },
+    request: { body: z.object({ channel: Channel }) },
+    success: [200, 'Whether the server of the channel took it.', z.object({ delivered: z.boolean() })],
     problems: [409, 429],
     async handle({ params, body }, { accounts, confirmations }) {
       const account = accounts.get(params.id)?.account;
@@ -45,8 +38,8 @@ export const contactRoutes = [
   route(`POST ${path}/confirm`, 'confirmContact', 'accounts:write', {
     summary:
       'Confirms an address of the player by the code that was sent there; 409 for a wrong or expired code.',
-    request: { params: IdParams, body: z.object({ channel: Channel, code: z.string().max(64) }) },
-    responses: { 200: { description: 'The states now.', schema: ContactStates } },
+    request: { body: z.object({ channel: Channel, code: z.string().max(64) }) },
+    success: [200, 'The states now.', ContactStates],
     problems: [409],
     async handle({ params, body }, { accounts, confirmations }) {
       const account = accounts.get(params.id)?.account;

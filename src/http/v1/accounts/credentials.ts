@@ -37,7 +37,7 @@ export const credentialRoutes = [
         })
         .meta({ id: 'PasswordReset' }),
     },
-    responses: { 200: { description: 'The credentials, shown once.', schema: ResetCredentials } },
+    success: [200, 'The credentials, shown once.', ResetCredentials],
     async handle({ params: { id }, body, caller, ctx }, deps) {
       const password = body.password ?? randomPassword();
       const by = actorOf(caller);
@@ -58,8 +58,8 @@ export const credentialRoutes = [
   route('POST /api/v1/accounts/{id}/link', 'getCredentials', 'accounts:write', {
     summary:
       'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
-    request: { params: IdParams, body: z.object({ password: Password }).meta({ id: 'KnownPassword' }) },
-    responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
+    request: { body: z.object({ password: Password }).meta({ id: 'KnownPassword' }) },
+    success: [200, 'The same as at creation.', CredentialsInFormats],
     async handle({ params, body: { password }, ctx }, deps) {
       const view = deps.accounts.get(params.id);
       if (!view) return NO_ACCOUNT;

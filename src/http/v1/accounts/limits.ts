@@ -4,7 +4,6 @@ import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, etagOf, matches, routesOf } from '../../api/route.js';
-import { IdParams } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
@@ -22,15 +21,14 @@ export const limitRoutes = [
   route(`GET ${path}`, 'getAccountLimits', 'accounts:read', {
     summary: 'Limits and usage of an account.',
     etag: true,
-    request: { params: IdParams },
-    responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
+    success: [200, 'Limits and usage.', LimitsAndUsage],
     handle: async ({ params }, deps) => shown(deps, params.id),
   }),
   route(`PATCH ${path}`, 'changeAccountLimits', 'accounts:write', {
     summary: 'Changes the given limits; they apply to live sessions at once.',
     etag: true,
-    request: { params: IdParams, body: AccountLimitsChange },
-    responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
+    request: { body: AccountLimitsChange },
+    success: [200, 'Limits and usage as they are now.', LimitsAndUsage],
     async handle({ params: { id }, body, ifMatch, caller }, deps) {
       const { accounts } = deps;
       const present = accounts.get(id)?.account;
@@ -50,8 +48,7 @@ export const limitRoutes = [
   }),
   route('POST /api/v1/accounts/{id}/usage/reset', 'resetAccountUsage', 'accounts:write', {
     summary: 'Resets the usage of the quota period to zero; the daily history stays.',
-    request: { params: IdParams },
-    responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
+    success: [200, 'Limits and usage as they are now.', LimitsAndUsage],
     async handle({ params: { id }, caller }, deps) {
       return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;
     },

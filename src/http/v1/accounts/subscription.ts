@@ -6,7 +6,7 @@ import { newSubscriptionToken, secretsOf } from '../../../core/accounts/player/s
 import { iso, isoOrNull } from '../../../core/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { IdParams, Time } from '../../api/schemas.js';
+import { Time } from '../../api/schemas.js';
 import { type AdminState, actorOf } from '../../caller.js';
 import { playerOrigin, subscriptionUrl } from '../../player/page-settings.js';
 import type { Services } from '../../services.js';
@@ -42,8 +42,7 @@ const path = '/api/v1/accounts/{id}/subscription';
 export const subscriptionRoutes = [
   route(`GET ${path}`, 'getSubscription', 'accounts:read', {
     summary: 'Whether the account has a link for client programs.',
-    request: { params: IdParams },
-    responses: { 200: { description: 'Since when.', schema: Subscription } },
+    success: [200, 'Since when.', Subscription],
     async handle({ params }, deps) {
       const account = deps.accounts.get(params.id)?.account;
       if (!account) return NO_ACCOUNT;
@@ -58,8 +57,7 @@ export const subscriptionRoutes = [
   route(`POST ${path}`, 'createSubscription', 'accounts:write', {
     summary:
       'Makes a new link for client programs; every earlier one stops working, and the sessions of its clients end.',
-    request: { params: IdParams },
-    responses: { 201: { description: 'The link.', schema: NewSubscription } },
+    success: [201, 'The link.', NewSubscription],
     problems: [409],
     async handle({ params, caller, ctx }, deps) {
       if (!deps.playerPage.enabled) return NOT_SERVED;
@@ -71,8 +69,7 @@ export const subscriptionRoutes = [
   route(`DELETE ${path}`, 'revokeSubscription', 'accounts:write', {
     summary:
       'Revokes the link for client programs and the addresses of earlier versions, and ends the sessions of its clients.',
-    request: { params: IdParams },
-    responses: { 204: { description: 'None of them works any more.' } },
+    success: [204, 'None of them works any more.'],
     async handle({ params, caller }, deps) {
       const account = deps.accounts.get(params.id)?.account;
       if (!account) return NO_ACCOUNT;

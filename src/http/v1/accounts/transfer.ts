@@ -41,13 +41,11 @@ export const accountExportRoutes = [
         withHashes: Flag.default(false),
       }),
     },
-    responses: {
-      200: {
-        description:
-          'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
-        contentType: 'text/csv',
-      },
-    },
+    success: [
+      200,
+      'The file, as an attachment. CSV cells that a spreadsheet could evaluate as formulas get an apostrophe.',
+      { contentType: 'text/csv' },
+    ],
     async handle({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) {
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) {
@@ -105,7 +103,7 @@ export const accountImportRoutes = [
       }),
       raw: IMPORT_TYPES,
     },
-    responses: { 200: { description: 'A report, line by line.', schema: ImportReport } },
+    success: [200, 'A report, line by line.', ImportReport],
     problems: [413, 415, 429],
     async handle(
       { query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx },

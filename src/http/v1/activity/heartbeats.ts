@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { fromIso, iso, stepsOf } from '../../../core/clock.js';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, Guid, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
@@ -77,15 +77,12 @@ const MAX_TIMELINE_ENTRIES = 20_000;
 export const heartbeatRoutes = [
   route('GET /api/v1/accounts/{id}/timeline', 'getTimeline', 'heartbeats:read', {
     summary: 'When the account was online, and in which game.',
-    request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
-    responses: {
-      200: {
-        description: 'Time spans, oldest first; between them the account was offline.',
-        schema: z
-          .object({ from: Time, to: Time, stretches: z.array(TimelineStretch) })
-          .meta({ id: 'Timeline' }),
-      },
-    },
+    request: { query: z.object({ range: Range.default('day') }) },
+    success: [
+      200,
+      'Time spans, oldest first; between them the account was offline.',
+      z.object({ from: Time, to: Time, stretches: z.array(TimelineStretch) }).meta({ id: 'Timeline' }),
+    ],
     async handle({ params: { id }, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
       const [from = 0] = stepsOf(query.range, now());
@@ -112,12 +109,11 @@ export const heartbeatRoutes = [
         to: TimeIn.optional(),
       }),
     },
-    responses: {
-      200: {
-        description: 'A page without counts: there may be millions of entries.',
-        schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
-      },
-    },
+    success: [
+      200,
+      'A page without counts: there may be millions of entries.',
+      openPageOf(HeartbeatEntry, 'HeartbeatPage'),
+    ],
     async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats, geo }) {
       const filter = withoutUndefined<HeartbeatFilter>({
         accountId,
@@ -140,7 +136,7 @@ export const heartbeatRoutes = [
         limit: z.coerce.number().int().min(1).max(20).default(6),
       }),
     },
-    responses: { 200: { description: 'Columns of equal length.', schema: HeartbeatSeries } },
+    success: [200, 'Columns of equal length.', HeartbeatSeries],
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { at, stepMs, series } = await heartbeatSums.series(range, by, limit);
       return {
@@ -168,14 +164,11 @@ export const heartbeatRoutes = [
         limit: z.coerce.number().int().min(1).max(1_000).default(50),
       }),
     },
-    responses: {
-      200: {
-        description: 'Sums.',
-        schema: z
-          .object({ from: Time, to: Time, items: z.array(HeartbeatSum) })
-          .meta({ id: 'HeartbeatSums' }),
-      },
-    },
+    success: [
+      200,
+      'Sums.',
+      z.object({ from: Time, to: Time, items: z.array(HeartbeatSum) }).meta({ id: 'HeartbeatSums' }),
+    ],
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { from, to, items } = await heartbeatSums.largest(range, by, limit);
       return {

@@ -57,7 +57,7 @@ export const loginRoutes = [
         to: TimeIn.optional(),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
+    success: [200, 'A page.', pageOf(Login, 'LoginPage')],
     async handle({ query: { limit, cursor, accountId, from, to, ...named } }, { logins, geo }) {
       const filter = withoutUndefined<LoginFilter>({
         ...named,
@@ -88,9 +88,7 @@ export const loginRoutes = [
       params: IdParams,
       query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
     },
-    responses: {
-      200: { description: 'Days.', schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }) },
-    },
+    success: [200, 'Days.', z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' })],
     async handle({ params: { id }, query }, { accounts, usage, calendar, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
       const numbers = lastDays(calendar, now(), query.days);

@@ -4,7 +4,7 @@ import { DAY_MS, iso, isoOrNull } from '../../../core/clock.js';
 import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
 import { failure } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
+import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
 
 export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
@@ -50,7 +50,7 @@ export const noticeRoutes = [
         account: Guid.optional(),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: NoticePage } },
+    success: [200, 'A page.', NoticePage],
     async handle(
       { query: { limit, cursor, account: accountId, ...filter } },
       { notices, noticesSetting, now },
@@ -70,9 +70,7 @@ export const noticeRoutes = [
         .object({ channel: NoticeChannel.optional(), recipient: z.enum(RECIPIENTS).optional() })
         .meta({ id: 'NoticesToDiscard' }),
     },
-    responses: {
-      200: { description: 'The number of discarded notices.', schema: z.object({ discarded: Count }) },
-    },
+    success: [200, 'The number of discarded notices.', z.object({ discarded: Count })],
     async handle({ body }, { notices, changes }) {
       const discarded = await notices.discard(body);
       changes.notify('notices');
@@ -82,8 +80,7 @@ export const noticeRoutes = [
   route('POST /api/v1/notices/{id}/retry', 'retryNotice', 'settings:write', {
     summary:
       'Sends a failed notice again, with a new set of attempts; 409 while it waits for its next attempt.',
-    request: { params: IdParams },
-    responses: { 204: { description: 'The notice is due now.' } },
+    success: [204, 'The notice is due now.'],
     problems: [409],
     async handle({ params }, { notices, wakeNotices, now }) {
       const result = await notices.retry(params.id, now());

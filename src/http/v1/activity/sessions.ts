@@ -6,7 +6,7 @@ import { originOf } from '../../../core/geo.js';
 import type { LiveSessionView } from '../../../core/sessions/session.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../../api/schemas.js';
+import { Bytes, BytesPerSecond, Count, Guid, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortedCursors } from '../cursors.js';
 import { ClientFields } from './client-origin.js';
@@ -70,9 +70,7 @@ export const liveSessionRoutes = [
   route('GET /api/v1/sessions', 'listSessions', 'sessions:read', {
     summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
     request: { query: SessionQuery },
-    responses: {
-      200: { description: 'A page.', schema: pageOf(LiveSession).meta({ id: 'LiveSessionPage' }) },
-    },
+    success: [200, 'A page.', pageOf(LiveSession, 'LiveSessionPage')],
     async handle(
       { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
       { liveSessions, geo },
@@ -89,8 +87,7 @@ export const liveSessionRoutes = [
   }),
   route('DELETE /api/v1/sessions/{id}', 'endSession', 'sessions:write', {
     summary: 'Ends one live session.',
-    request: { params: IdParams },
-    responses: { 204: { description: 'Ended.' } },
+    success: [204, 'Ended.'],
     async handle({ params, caller }, { liveSessions, audit }) {
       const found = await liveSessions.find([params.id]);
       if (found.length === 0) return failure('not-found', 'no-session');
@@ -107,12 +104,7 @@ export const liveSessionRoutes = [
         .object({ ids: z.array(Guid).min(1).max(1_000).optional(), accountId: Guid.optional() })
         .meta({ id: 'EndSessions', description: 'Exactly one of the two.' }),
     },
-    responses: {
-      200: {
-        description: 'The number of ended sessions.',
-        schema: z.object({ ended: Count }).meta({ id: 'EndedSessions' }),
-      },
-    },
+    success: [200, 'The number of ended sessions.', z.object({ ended: Count }).meta({ id: 'EndedSessions' })],
     async handle({ body: { ids, accountId }, caller }, { liveSessions, audit }) {
       if ((ids === undefined) === (accountId === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, accountId' });

@@ -132,7 +132,7 @@ export const traceRoutes = [
           .default('5m'),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: Trace } },
+    success: [200, 'A page.', Trace],
     async handle({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, geo, audit }) {
       const { limit, cursor, destination, port, outgoing, outgoingPort, at, tolerance } = query;
       if (destination === undefined && outgoingPort === undefined)
@@ -175,12 +175,11 @@ export const traceRoutes = [
   route('POST /api/v1/trace/report', 'readReport', 'trace:read', {
     summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
     request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
-    responses: {
-      200: {
-        description: 'What was found, at most 20 of each kind.',
-        schema: z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
-      },
-    },
+    success: [
+      200,
+      'What was found, at most 20 of each kind.',
+      z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
+    ],
     handle: async ({ body }, { now }) => ({ body: readReport(body.text, now()) }),
   }),
 ];

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isoOrNull } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
-import { Count, Time } from '../../api/schemas.js';
+import { Count, listOf, Time } from '../../api/schemas.js';
 import { AgentName, Queued, queued, recordAction, SessionKey } from './shared.js';
 
 const Agent = z
@@ -31,12 +31,7 @@ const { route } = routesOf('Agents');
 export const agentRoutes = [
   route('GET /api/v1/agents', 'listAgents', 'agents:read', {
     summary: 'Agents of the configuration and their states.',
-    responses: {
-      200: {
-        description: 'All of them.',
-        schema: z.object({ items: z.array(Agent) }).meta({ id: 'Agents' }),
-      },
-    },
+    success: [200, 'All of them.', listOf(Agent, 'Agents')],
     async handle(_input, { agents }) {
       const items = agents.control
         .agents()
@@ -53,7 +48,7 @@ export const agentRoutes = [
         .object({ message: z.string().min(1).max(200_000), sessionKey: SessionKey.optional() })
         .meta({ id: 'AgentMessage' }),
     },
-    responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
+    success: [202, 'Queued, and stored.', Queued],
     problems: [409, 429],
     async handle({ params, body, caller }, { agents, audit }) {
       const origin = caller.via === 'cli' ? 'cli' : 'api';

@@ -35,9 +35,7 @@ export const conversationRoutes = [
   route('GET /api/v1/agent-sessions', 'listAgentSessions', 'agents:read', {
     summary: 'Conversations, most recently used first.',
     request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
-    responses: {
-      200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
-    },
+    success: [200, 'A page.', openPageOf(AgentSession, 'AgentSessionPage')],
     async handle({ query: { cursor, limit, ...wanted } }, { agents }) {
       const after = conversationCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, after, limit: limit + 1 };
@@ -49,7 +47,7 @@ export const conversationRoutes = [
   route('GET /api/v1/agent-sessions/{key}', 'getAgentSession', 'agents:read', {
     summary: 'One conversation with its history.',
     request: { params: KeyParams },
-    responses: { 200: { description: 'The conversation.', schema: AgentSessionDetail } },
+    success: [200, 'The conversation.', AgentSessionDetail],
     async handle({ params }, { agents: { sessions } }) {
       const session = await sessions.get(params.key);
       if (!session) return notFound('session');
@@ -62,7 +60,7 @@ export const conversationRoutes = [
   route('DELETE /api/v1/agent-sessions/{key}', 'deleteAgentSession', 'agents:write', {
     summary: 'Deletes the history of a conversation; its runs stay.',
     request: { params: KeyParams },
-    responses: { 204: { description: 'Deleted.' } },
+    success: [204, 'Deleted.'],
     async handle({ params, caller }, { agents, audit }) {
       if (!(await agents.sessions.remove(params.key))) return notFound('session');
       const { key } = params;

@@ -5,7 +5,7 @@ import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
-import { Count, Guid, IdParams, openPageOf, Time } from '../../api/schemas.js';
+import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
@@ -70,7 +70,7 @@ export const runRoutes = [
         session: SessionKey.optional(),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
+    success: [200, 'A page.', openPageOf(Run, 'RunPage')],
     async handle({ query: { cursor, limit, ...wanted } }, { agents }) {
       const before = idCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, before, limit: limit + 1 };
@@ -80,14 +80,12 @@ export const runRoutes = [
   }),
   route('GET /api/v1/runs/{id}', 'getRun', 'agents:read', {
     summary: 'One run with its complete message and reply, and every delivery attempt.',
-    request: { params: IdParams },
-    responses: { 200: { description: 'The run.', schema: RunDetail } },
+    success: [200, 'The run.', RunDetail],
     handle: ({ params }, { agents }) => shownRun(agents, params.id),
   }),
   route('POST /api/v1/runs/{id}/cancel', 'cancelRun', 'agents:write', {
     summary: 'Cancels a queued or running run.',
-    request: { params: IdParams },
-    responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
+    success: [200, 'The run as it is now.', RunDetail],
     problems: [409],
     async handle({ params: { id }, caller }, { agents, audit }) {
       switch (await agents.control.cancel(id)) {
@@ -105,8 +103,7 @@ export const runRoutes = [
   }),
   route('POST /api/v1/runs/{id}/rerun', 'rerunRun', 'agents:write', {
     summary: 'Queues a new run with the same agent, session and message.',
-    request: { params: IdParams },
-    responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
+    success: [202, 'Queued, and stored.', Queued],
     problems: [429],
     async handle({ params, caller }, { agents, audit }) {
       const answer = await agents.control.rerun(params.id);

@@ -28,7 +28,7 @@ export const adminPasswordRoutes = [
         })
         .meta({ id: 'AdminPasswordChange' }),
     },
-    responses: { 204: { description: 'Changed.' } },
+    success: [204, 'Changed.'],
     problems: [409],
     async handle({ body: { current, next, revokeTokens }, caller }, deps) {
       const { credentials, consoleSessions, apiTokens, attempts, changes, log } = deps;

@@ -7,7 +7,7 @@ import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js'
 import { DAY_MS, iso } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, IdParams, RevokeTokens, Time } from '../../api/schemas.js';
+import { Bytes, Count, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
@@ -95,12 +95,7 @@ const { route } = routesOf('Operators');
 export const operatorRoutes = [
   route('GET /api/v1/operators', 'listOperators', 'administrator', {
     summary: 'The operators besides the administrator.',
-    responses: {
-      200: {
-        description: 'All of them, by name.',
-        schema: z.object({ items: z.array(OperatorItem) }).meta({ id: 'Operators' }),
-      },
-    },
+    success: [200, 'All of them, by name.', listOf(OperatorItem, 'Operators')],
     async handle(_input, deps) {
       // Accounts at this and other daemons use the budgets, so read the current values.
       await deps.operators.reload();
@@ -112,7 +107,7 @@ export const operatorRoutes = [
     summary: 'Adds an operator, who can sign in at once.',
     needsConfirmation: true,
     request: { body: NewOperator },
-    responses: { 201: { description: 'Added.', schema: OperatorItem } },
+    success: [201, 'Added.', OperatorItem],
     problems: [409],
     async handle({ body, caller }, deps) {
       const created = await deps.operators.create(body, actorOf(caller));
@@ -126,8 +121,8 @@ export const operatorRoutes = [
     summary: 'Changes the given fields; they apply at once.',
     needsConfirmation: ({ name, password, role, isEnabled }) =>
       [name, password, role].some((field) => field !== undefined) || isEnabled === true,
-    request: { params: IdParams, body: OperatorChange },
-    responses: { 200: { description: 'The operator as it is now.', schema: OperatorItem } },
+    request: { body: OperatorChange },
+    success: [200, 'The operator as it is now.', OperatorItem],
     problems: [409],
     async handle({ params, body, caller }, deps) {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
@@ -147,8 +142,7 @@ export const operatorRoutes = [
   route('DELETE /api/v1/operators/{id}', 'deleteOperator', 'administrator', {
     summary:
       "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
-    request: { params: IdParams },
-    responses: { 204: { description: 'Removed.' } },
+    success: [204, 'Removed.'],
     async handle({ params: { id }, caller }, deps) {
       const accounts = accountsByOwner(deps).get(id) ?? [];
       const removed = await deps.operators.remove(id, actorOf(caller));
@@ -162,8 +156,7 @@ export const operatorRoutes = [
   route('DELETE /api/v1/operators/{id}/totp', 'resetOperatorTotp', 'administrator', {
     summary: 'Turns off the second factor of an operator who lost it; the operator’s console sessions end.',
     needsConfirmation: true,
-    request: { params: IdParams },
-    responses: { 204: { description: 'Off.' } },
+    success: [204, 'Off.'],
     problems: [409],
     async handle({ params: { id }, caller }, { principals, operators, consoleSessions, onSettingChanged }) {
       if (!operators.get(id)) return NO_OPERATOR;

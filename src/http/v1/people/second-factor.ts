@@ -32,7 +32,7 @@ export const secondFactorRoutes = [
   route('POST /api/v1/session/totp', 'enrolTotp', 'person', {
     summary: 'Makes a new secret for the second factor; it takes effect when a code confirms it.',
     needsConfirmation: true,
-    responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
+    success: [200, 'The secret, shown once.', TotpEnrolment],
     problems: [409],
     async handle({ caller }, deps) {
       const { secondFactor, name } = principalOf(deps, caller);
@@ -44,7 +44,7 @@ export const secondFactorRoutes = [
     summary: 'Turns the second factor on with a code of the new secret, and makes ten recovery codes.',
     needsConfirmation: true,
     request: { body: TotpCode },
-    responses: { 200: { description: 'On; the recovery codes, shown once.', schema: RecoveryCodes } },
+    success: [200, 'On; the recovery codes, shown once.', RecoveryCodes],
     problems: [409],
     async handle({ body, caller }, deps) {
       const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
@@ -69,7 +69,7 @@ export const secondFactorRoutes = [
     summary:
       'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
     request: { body: z.object({ code: TotpOrRecovery }) },
-    responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
+    success: [200, 'The codes, shown once.', RecoveryCodes],
     problems: [409],
     handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ recoveryCodes }) => ({
@@ -79,7 +79,7 @@ export const secondFactorRoutes = [
   route('POST /api/v1/session/totp/disable', 'disableTotp', 'person', {
     summary: 'Turns the second factor off; needs a current code or a recovery code.',
     request: { body: z.object({ code: TotpOrRecovery }) },
-    responses: { 204: { description: 'Off.' } },
+    success: [204, 'Off.'],
     problems: [409],
     handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ secondFactor, fingerprint }) => {

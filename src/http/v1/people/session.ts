@@ -95,7 +95,7 @@ export const sessionRoutes = [
     summary:
       'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
     request: { body: SignIn },
-    responses: { 200: { description: 'Signed in.', schema: Me } },
+    success: [200, 'Signed in.', Me],
     problems: [401, 429],
     async handle({ body: { username, password, code }, ctx }, deps) {
       const { attempts, principals, consoleSessions, log } = deps;
@@ -135,7 +135,7 @@ export const sessionRoutes = [
     summary:
       'Confirms the console session with the password or a one-time code, for operations that need it. Counts as an attempt to log in.',
     request: { body: Confirmation },
-    responses: { 200: { description: 'Confirmed.', schema: Confirmed } },
+    success: [200, 'Confirmed.', Confirmed],
     problems: [429],
     async handle({ body: { password, code }, caller }, deps) {
       const principal = principalOf(deps, caller);
@@ -153,7 +153,7 @@ export const sessionRoutes = [
   }),
   route('DELETE /api/v1/session', 'signOut', 'any', {
     summary: 'Ends the console session and clears its cookie.',
-    responses: { 204: { description: 'Signed out.' } },
+    success: [204, 'Signed out.'],
     async handle({ caller, ctx }, { consoleSessions }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
       return { headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
@@ -161,7 +161,7 @@ export const sessionRoutes = [
   }),
   route('GET /api/v1/me', 'getMe', 'any', {
     summary: 'The caller with its rights, and facts about this daemon.',
-    responses: { 200: { description: 'The caller.', schema: Me } },
+    success: [200, 'The caller.', Me],
     handle: async ({ caller, ctx }, deps) => ({ body: await me(deps, caller, ctx.hostname) }),
   }),
 ];

@@ -4,7 +4,7 @@ import type { ApiToken } from '../../../core/auth/api-tokens.js';
 import { fromIsoOrNull, iso, isoOrNull } from '../../../core/clock.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf, Scope } from '../../api/route.js';
-import { Guid, IdParams, Time, TimeIn } from '../../api/schemas.js';
+import { Guid, listOf, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 
@@ -37,12 +37,7 @@ const { route } = routesOf('Tokens');
 export const tokenRoutes = [
   route('GET /api/v1/tokens', 'listTokens', 'person', {
     summary: 'The caller’s API tokens without their secrets; the administrator sees all tokens.',
-    responses: {
-      200: {
-        description: 'All of them.',
-        schema: z.object({ items: z.array(Token) }).meta({ id: 'Tokens' }),
-      },
-    },
+    success: [200, 'All of them.', listOf(Token, 'Tokens')],
     async handle({ caller }, deps) {
       const items = deps.apiTokens.list(caller.operator?.id).map((token) => presentToken(deps, token));
       return { body: { items } };
@@ -52,12 +47,11 @@ export const tokenRoutes = [
     summary: 'Creates a token with scopes that the caller has; only this answer contains its secret.',
     needsConfirmation: true,
     request: { body: NewToken },
-    responses: {
-      201: {
-        description: 'Send it as `Authorization: Bearer …`.',
-        schema: z.object({ token: Token, secret: z.string() }).meta({ id: 'CreatedToken' }),
-      },
-    },
+    success: [
+      201,
+      'Send it as `Authorization: Bearer …`.',
+      z.object({ token: Token, secret: z.string() }).meta({ id: 'CreatedToken' }),
+    ],
     async handle({ body, caller }, deps) {
       const { apiTokens, changes, now } = deps;
       const expiresAt = fromIsoOrNull(body.expiresAt);
@@ -79,8 +73,7 @@ export const tokenRoutes = [
   }),
   route('DELETE /api/v1/tokens/{id}', 'revokeToken', 'person', {
     summary: 'Revokes one of the caller’s tokens at once; the administrator may revoke any token.',
-    request: { params: IdParams },
-    responses: { 204: { description: 'Revoked.' } },
+    success: [204, 'Revoked.'],
     async handle({ params, caller }, { apiTokens, changes }) {
       const isRevoked = await apiTokens.revoke(params.id, actorOf(caller), caller.operator?.id);
       if (!isRevoked) return failure('not-found', 'no-token');

@@ -50,7 +50,7 @@ export const backupRoutes = [
   route('GET /api/v1/backup', 'downloadBackup', 'administrator', {
     summary: 'A complete copy of the database, for `pulsegate restore`; it contains password hashes.',
     needsConfirmation: true,
-    responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
+    success: [200, 'The file.', { contentType: 'application/vnd.sqlite3' }],
     problems: [409],
     async handle({ caller }, { backup, audit, now }) {
       const file = await backup();

@@ -42,7 +42,7 @@ const { route } = routesOf('Settings');
 export const effectiveRoutes = [
   route('GET /api/v1/settings/effective', 'getEffectiveConfig', 'settings:read', {
     summary: 'The configuration in force, key by key, and where each value comes from.',
-    responses: { 200: { description: 'The configuration.', schema: EffectiveConfig } },
+    success: [200, 'The configuration.', EffectiveConfig],
     handle: async (_input, { effective }) => ({ body: await effective() }),
   }),
 ];

@@ -95,7 +95,7 @@ export const gameRuleRoutes = [
   }),
   route('DELETE /api/v1/settings/games', 'forgetGameRules', 'settings:write', {
     summary: 'Discards the saved rules: those of the configuration file apply again.',
-    responses: { 200: { description: 'The rules of the file.', schema: GameRules } },
+    success: [200, 'The rules of the file.', GameRules],
     async handle({ caller }, { gameRules, onSettingChanged }) {
       await gameRules.forget(actorOf(caller));
       onSettingChanged();
@@ -107,12 +107,7 @@ export const gameRuleRoutes = [
     summary: 'Tests rules with a destination and first bytes; saves nothing.',
     bulkBody: true,
     request: { body: GameRuleTest },
-    responses: {
-      200: {
-        description: 'Which rule matched, and why the ones before did not.',
-        schema: GameRuleTestResult,
-      },
-    },
+    success: [200, 'Which rule matched, and why the ones before did not.', GameRuleTestResult],
     async handle({ body: { rules, destination, protocol, bytes } }, { compilePattern }) {
       const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(destination) ?? [];
       const host = bracketed ?? plain;

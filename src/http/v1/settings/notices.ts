@@ -189,7 +189,7 @@ export const noticeSettingRoutes = [
   route(`POST ${path}/preview`, 'previewNoticeSettings', 'settings:write', {
     summary: 'Counts whom these settings would send messages to, and saves nothing.',
     request: { body: NoticeSettingsChange },
-    responses: { 200: { description: 'The counts.', schema: Preview } },
+    success: [200, 'The counts.', Preview],
     async handle({ body }, { noticesSetting, previewNotices }) {
       const stored = noticesSetting.current();
       const refused = movedSecrets(body, stored);
@@ -200,7 +200,7 @@ export const noticeSettingRoutes = [
     summary:
       'Sends a test message to the administrator, and returns the receiver’s answer; by the channel as the body has it, which need not be saved, or else as it is saved.',
     request: { body: NoticeTest },
-    responses: { 200: { description: 'The result.', schema: TestResult } },
+    success: [200, 'The result.', TestResult],
     problems: [409],
     async handle({ body, ctx }, { noticesSetting, testNotice }) {
       const { channel } = body;

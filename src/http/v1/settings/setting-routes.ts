@@ -48,7 +48,7 @@ export function settingRoutes<
   const describe = ({ description, operationId: _, ...texts }: Texts) => ({
     etag: true,
     ...texts,
-    responses: { 200: { description, schema: setting.schema } },
+    success: [200, description, setting.schema] as const,
   });
   const shown = (services: Services, ctx: ParameterizedContext<AdminState>) => {
     const { body, version = body } = setting.present(services, ctx);

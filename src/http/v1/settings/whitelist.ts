@@ -77,7 +77,7 @@ export const whitelistRoutes = [
     request: {
       body: Whitelist.extend({ address: z.string().max(255).optional() }).meta({ id: 'WhitelistQuestion' }),
     },
-    responses: { 200: { description: 'The explanation.', schema: WhitelistCheck } },
+    success: [200, 'The explanation.', WhitelistCheck],
     async handle({ body: { whitelist, address }, caller }) {
       const entries = explainWhitelist(whitelist);
       const parsed = parseWhitelist(whitelist);
