@@ -15,6 +15,29 @@ export const isoOrNull = (ms: number | null): string | null => (ms === null ? nu
 export const fromIso = (text: string): number => Date.parse(text);
 export const fromIsoOrNull = (text: string | null): number | null => (text === null ? null : fromIso(text));
 
+type WithTimes<Item, Name extends keyof Item> = Omit<Item, Name> & {
+  readonly [K in Name]: null extends Item[K] ? string | null : string;
+};
+
+/** Returns `item` with the named times, in ms since the epoch or null, as programs read them. */
+export function withTimes<Item extends object, const Name extends keyof Item>(
+  item: Item,
+  ...names: readonly Name[]
+): WithTimes<Item, Name> {
+  const times = names.map((name) => [name, isoOrNull(item[name] as number | null)]);
+  return { ...item, ...Object.fromEntries(times) } as WithTimes<Item, Name>;
+}
+
+/** Returns a filter with its times in ms since the epoch. */
+export function withMs<Filter extends { readonly from?: string | undefined; readonly to?: string | undefined }>({
+  from,
+  to,
+  ...filter
+}: Filter) {
+  const msOf = (text: string | undefined) => (text === undefined ? undefined : fromIso(text));
+  return { ...filter, from: msOf(from), to: msOf(to) };
+}
+
 export type Range = 'hour' | 'day' | 'month';
 
 interface RangeShape {

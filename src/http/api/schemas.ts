@@ -149,6 +149,9 @@ export const TimeIn = z.iso
       'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00; years 0001 to 9999 in UTC.',
   });
 
+/** The times of a filter: `from` is inside the range, `to` is not. */
+export const TimeRange = { from: TimeIn.optional(), to: TimeIn.optional() };
+
 export const Day = z.iso.date().meta({ id: 'Day', description: 'A calendar day, for example 2026-11-20.' });
 
 /** Of a request it becomes lower case, as ids are stored. */

@@ -1,9 +1,9 @@
 // /api/v1/audit: every change, its author, and the changed values.
 import { z } from 'zod';
 import type { AuditFilter, AuditEntry as Entry } from '../../core/audit/audit.js';
-import { fromIso, iso } from '../../core/clock.js';
+import { iso, withMs } from '../../core/clock.js';
 import { routesOf } from '../api/route.js';
-import { Guid, pageOf, Time, TimeIn } from '../api/schemas.js';
+import { Guid, pageOf, Time, TimeRange } from '../api/schemas.js';
 import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
 import { idCursors } from './cursors.js';
@@ -63,18 +63,12 @@ export const auditRoutes = [
         objectId: z.string().max(255).optional(),
         /** Id of the entry of an import or bulk action: lists its changes. Without `importId`, each of these is one entry. */
         importId: Guid.optional(),
-        /** `from` is inside the range, `to` is not. */
-        from: TimeIn.optional(),
-        to: TimeIn.optional(),
+        ...TimeRange,
       }),
     },
     success: [200, 'A page.', pageOf(AuditEntry, 'AuditPage')],
-    async handle({ query: { limit, cursor, from, to, ...named } }, { audit, operators }) {
-      const filter = withoutUndefined<AuditFilter>({
-        ...named,
-        from: from === undefined ? undefined : fromIso(from),
-        to: to === undefined ? undefined : fromIso(to),
-      });
+    async handle({ query: { limit, cursor, ...named } }, { audit, operators }) {
+      const filter = withoutUndefined<AuditFilter>(withMs(named));
       const [found, matched, total] = await Promise.all([
         audit.list(filter, idCursors.placeOf(cursor), limit + 1),
         audit.count(filter),

@@ -114,7 +114,6 @@ const request = { params: z.object({ name: Name }) };
 export const exitRoutes = [
   route('GET /api/v1/exits', 'listExits', 'settings:read', {
     summary: 'The exits of the configuration, and those that operators have made, by name.',
-    request: {},
     success: [200, 'All of them.', listOf(ShownExit, 'Exits')],
     handle: async (_, services) => ({ body: { items: services.exits.list().map(presenterOf(services)) } }),
   }),
@@ -124,7 +123,7 @@ export const exitRoutes = [
     success: [201, 'Added.', ShownExit],
     problems: [409],
     async handle({ body: { name, ...fields }, caller }, services) {
-      const unusable = problemOfMachine(services, fields) ?? problemOfSellers(services, fields);
+      const unusable = problemOfFields(services, fields);
       if (unusable) return unusable;
       const refusal = await services.exits.add(name, fields, actorOf(caller));
       return refusal ? problemOf(refusal) : changed(services, name);
@@ -142,7 +141,7 @@ export const exitRoutes = [
     success: [200, 'Changed.', ShownExit],
     problems: [409],
     async handle({ params: { name }, body, caller }, services) {
-      const unusable = problemOfMachine(services, body) ?? problemOfSellers(services, body);
+      const unusable = problemOfFields(services, body);
       if (unusable) return unusable;
       const refusal = await services.exits.set(name, body, actorOf(caller));
       return refusal ? problemOf(refusal) : changed(services, name);
@@ -171,8 +170,7 @@ export const exitRoutes = [
     async handle({ params: { name } }, { exits, testExit }) {
       if (exits.byName(name) === null) return problemOf('no-exit');
       const trial = await testExit(name);
-      const { local, seen, connectMs } = trial.ok ? trial : { local: null, seen: null, connectMs: null };
-      return { body: { ok: trial.ok, reason: trial.ok ? null : trial.reason, local, seen, connectMs } };
+      return { body: { reason: null, local: null, seen: null, connectMs: null, ...trial } };
     },
   }),
 ];
@@ -216,19 +214,14 @@ function countNames(names: readonly (string | null)[]): ReadonlyMap<string | nul
   return counts;
 }
 
-function problemOfMachine(
-  { machineProblem }: Services,
+/** Why this machine cannot use such an exit, or who is no seller. Sellers that are no more may stay. */
+function problemOfFields(
+  { machineProblem, operators, exits }: Services,
   body: z.output<typeof ExitChange>,
 ): ProblemAnswer | null {
   const problem = machineProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
-  return problem && failure('conflict', problem);
-}
-
-/** Sellers that are no more may stay. */
-function problemOfSellers(
-  { operators, exits }: Services,
-  { sellers = [] }: z.output<typeof ExitChange>,
-): ProblemAnswer | null {
+  if (problem) return failure('conflict', problem);
+  const { sellers = [] } = body;
   const known = new Set(exits.list().flatMap((exit) => exit.sellers));
   const unknown = sellers.findIndex((id) => operators.get(id)?.role !== 'seller' && !known.has(id));
   return unknown < 0 ? null : invalid(`body.sellers.${unknown}`, 'seller');

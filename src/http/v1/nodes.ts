@@ -1,13 +1,11 @@
 // /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
-import { iso } from '../../core/clock.js';
+import { withTimes } from '../../core/clock.js';
 import { type FleetNode, setDrained } from '../../core/nodes/nodes.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
-import type { Answered } from '../api/route.js';
-import { DONE, routesOf } from '../api/route.js';
+import { type Answered, DONE, routesOf } from '../api/route.js';
 import { BytesPerSecond, Count, listOf, Time } from '../api/schemas.js';
-import type { Caller } from '../caller.js';
-import { actorOf } from '../caller.js';
+import { actorOf, type Caller } from '../caller.js';
 import type { Services } from '../services.js';
 
 export const Node = z
@@ -82,15 +80,13 @@ async function drain(
 }
 
 export function presentNode(
-  { load, startedAt, renewedAt, addresses: { socks, admin }, ...node }: FleetNode,
+  { load, addresses: { socks, admin }, ...node }: FleetNode,
   thisNode: string,
 ) {
   return {
-    ...node,
+    ...withTimes(node, 'startedAt', 'renewedAt'),
+    ...load,
     addresses: { socks, admin },
     isThis: node.name === thisNode,
-    ...load,
-    startedAt: iso(startedAt),
-    renewedAt: iso(renewedAt),
   };
 }

@@ -72,32 +72,20 @@ export const overviewRoutes = [
     async handle({ query: { range } }, { history }) {
       const { at, stepMs, values } = await history.columns(range);
       const { bytesUp, bytesDown, ...counts } = values;
-      return {
-        body: {
-          range,
-          stepSeconds: stepMs / 1000,
-          at: at.map(iso),
-          ...counts,
-          bytesPerSecondUp: bytesUp,
-          bytesPerSecondDown: bytesDown,
-        },
-      };
+      const rates = { bytesPerSecondUp: bytesUp, bytesPerSecondDown: bytesDown };
+      return { body: { range, stepSeconds: stepMs / 1000, at: at.map(iso), ...counts, ...rates } };
     },
   }),
 ];
 
 export function presentOverview(now: OverviewNow): Record<string, unknown> {
   const { runs, today, at, ...rest } = now;
+  const { queued, running, succeeded, failed } = runs;
   const { logins, failures, bytesUp, bytesDown, heartbeats } = today;
   return {
     at: iso(at),
     ...rest,
     today: { logins, failures, bytesUp, bytesDown, heartbeats },
-    runs: {
-      queued: runs.queued,
-      running: runs.running,
-      succeededToday: runs.succeeded,
-      failedToday: runs.failed,
-    },
+    runs: { queued, running, succeededToday: succeeded, failedToday: failed },
   };
 }

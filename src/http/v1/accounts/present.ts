@@ -4,7 +4,7 @@ import { type Account, isExpired, isSuspended } from '../../../core/accounts/acc
 import type { AccountView } from '../../../core/accounts/account-query.js';
 import { fieldsOf } from '../../../core/accounts/fields/account-fields.js';
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
-import { iso, isoOrNull } from '../../../core/clock.js';
+import { iso, isoOrNull, withTimes } from '../../../core/clock.js';
 import { etagOf } from '../../api/route.js';
 
 export function presentAccount(
@@ -53,9 +53,7 @@ export function presentSchedule({ schedule }: Pick<Account, 'schedule'>, schedul
   };
 }
 
-export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: LimitUsage) {
-  return { ...counts, periodStartedAt: isoOrNull(periodStartedAt), periodEndsAt: isoOrNull(periodEndsAt) };
-}
+export const presentUsage = (usage: LimitUsage) => withTimes(usage, 'periodStartedAt', 'periodEndsAt');
 
 /** Changes with the settings of an operator, but not with logins and traffic. */
 export function accountEtag(account: Account, fields = fieldsOf(account)): string {

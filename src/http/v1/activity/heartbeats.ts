@@ -1,9 +1,9 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
-import { fromIso, iso, stepsOf } from '../../../core/clock.js';
+import { iso, stepsOf, withMs, withTimes } from '../../../core/clock.js';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, openPageOf, Range, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
@@ -89,13 +89,8 @@ export const heartbeatRoutes = [
       const entries = await heartbeats.list({ accountId: id, from }, null, MAX_TIMELINE_ENTRIES);
       // A gap of up to three intervals continues a stretch: beats may be late, and players may leave a game for a moment.
       const stretches = playedSpans(entries.reverse(), 3 * heartbeatIntervalMs);
-      return {
-        body: {
-          from: iso(from),
-          to: iso(now()),
-          stretches: stretches.map((each) => ({ ...each, from: iso(each.from), to: iso(each.to) })),
-        },
-      };
+      const shown = stretches.map((each) => withTimes(each, 'from', 'to'));
+      return { body: { from: iso(from), to: iso(now()), stretches: shown } };
     },
   }),
   route('GET /api/v1/heartbeats', 'listHeartbeats', 'heartbeats:read', {
@@ -105,8 +100,7 @@ export const heartbeatRoutes = [
         ...numberCursors.PageQuery.shape,
         accountId: Guid.optional(),
         game: z.string().max(255).optional(),
-        from: TimeIn.optional(),
-        to: TimeIn.optional(),
+        ...TimeRange,
       }),
     },
     success: [
@@ -114,16 +108,11 @@ export const heartbeatRoutes = [
       'A page without counts: there may be millions of entries.',
       openPageOf(HeartbeatEntry, 'HeartbeatPage'),
     ],
-    async handle({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats, geo }) {
-      const filter = withoutUndefined<HeartbeatFilter>({
-        accountId,
-        gameId: game,
-        from: from === undefined ? undefined : fromIso(from),
-        to: to === undefined ? undefined : fromIso(to),
-      });
+    async handle({ query: { limit, cursor, game: gameId, ...named } }, { heartbeats, geo }) {
+      const filter = withoutUndefined<HeartbeatFilter>({ ...withMs(named), gameId });
       const found = await heartbeats.list(filter, numberCursors.placeOf(cursor), limit + 1);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
-      const shown = items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...withOrigin(entry, geo) }));
+      const shown = items.map(({ place: _, ...entry }) => withOrigin(withTimes(entry, 'at'), geo));
       return { body: { items: shown, nextCursor } };
     },
   }),
@@ -139,20 +128,8 @@ export const heartbeatRoutes = [
     success: [200, 'Columns of equal length.', HeartbeatSeries],
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { at, stepMs, series } = await heartbeatSums.series(range, by, limit);
-      return {
-        body: {
-          range,
-          stepSeconds: stepMs / 1000,
-          at: at.map(iso),
-          series: series.map(({ key, isOthers, total, counts }) => ({
-            key,
-            isOthers,
-            label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
-            total,
-            counts,
-          })),
-        },
-      };
+      const shown = series.map((each) => ({ ...each, label: labelOf(accounts, by, each.key) }));
+      return { body: { range, stepSeconds: stepMs / 1000, at: at.map(iso), series: shown } };
     },
   }),
   route('GET /api/v1/heartbeats/sums', 'getHeartbeatSums', 'heartbeats:read', {
@@ -171,25 +148,17 @@ export const heartbeatRoutes = [
     ],
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { from, to, items } = await heartbeatSums.largest(range, by, limit);
-      return {
-        body: {
-          from: iso(from),
-          to: iso(to),
-          items: items.map(({ key, count, accounts: accountCount, bytesUp, bytesDown, lastAt }) => ({
-            key,
-            label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
-            heartbeats: count,
-            accounts: accountCount,
-            bytesUp,
-            bytesDown,
-            lastAt: iso(lastAt),
-          })),
-        },
-      };
+      const shown = items.map(({ count, ...sum }) => ({
+        ...withTimes(sum, 'lastAt'),
+        label: labelOf(accounts, by, sum.key),
+        heartbeats: count,
+      }));
+      return { body: { from: iso(from), to: iso(to), items: shown } };
     },
   }),
 ];
 
-function nameOf(accounts: Services['accounts'], id: string): string {
-  return accounts.get(id)?.account.username ?? id;
+/** GameIDs are shown as they are, accounts by their names. */
+function labelOf(accounts: Services['accounts'], by: z.infer<typeof By>, key: string | null): string | null {
+  return key !== null && by === 'account' ? (accounts.get(key)?.account.username ?? key) : key;
 }

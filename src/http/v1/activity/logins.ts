@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/login-log.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
-import { fromIso, iso } from '../../../core/clock.js';
+import { withMs, withTimes } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeRange } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
@@ -52,33 +52,21 @@ export const loginRoutes = [
         /** In user name and client address. */
         search: z.string().max(255).optional(),
         failed: Flag.optional(),
-        /** `from` is inside the range, `to` is not. An entry of several logins counts by the first. */
-        from: TimeIn.optional(),
-        to: TimeIn.optional(),
+        /** An entry of several logins counts by the first. */
+        ...TimeRange,
       }),
     },
     success: [200, 'A page.', pageOf(Login, 'LoginPage')],
-    async handle({ query: { limit, cursor, accountId, from, to, ...named } }, { logins, geo }) {
-      const filter = withoutUndefined<LoginFilter>({
-        ...named,
-        accountId,
-        from: from === undefined ? undefined : fromIso(from),
-        to: to === undefined ? undefined : fromIso(to),
-      });
+    async handle({ query: { limit, cursor, ...named } }, { logins, geo }) {
+      const filter = withoutUndefined<LoginFilter>(withMs(named));
       const [found, matched, total] = await Promise.all([
         logins.list(filter, numberCursors.placeOf(cursor), limit + 1),
         logins.count(filter),
         logins.count({}),
       ]);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
-      return {
-        body: {
-          items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...withOrigin(entry, geo) })),
-          matched,
-          total,
-          nextCursor,
-        },
-      };
+      const shown = items.map(({ place: _, ...entry }) => withOrigin(withTimes(entry, 'at'), geo));
+      return { body: { items: shown, matched, total, nextCursor } };
     },
   }),
   route('GET /api/v1/accounts/{id}/traffic', 'getTraffic', 'accounts:read', {

@@ -1,6 +1,6 @@
 // /api/v1/notices: the notices, with channel and the receiver's answer.
 import { z } from 'zod';
-import { DAY_MS, iso, isoOrNull } from '../../../core/clock.js';
+import { DAY_MS, withTimes } from '../../../core/clock.js';
 import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
 import { failure } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
@@ -93,5 +93,5 @@ export const noticeRoutes = [
 ];
 
 function presentNotice({ key: _, keepUntil: _until, owner: _owner, dueAt, ...notice }: StoredNotice) {
-  return { ...notice, at: iso(notice.at), triedAt: isoOrNull(notice.triedAt), nextTryAt: isoOrNull(dueAt) };
+  return withTimes({ ...notice, nextTryAt: dueAt }, 'at', 'triedAt', 'nextTryAt');
 }

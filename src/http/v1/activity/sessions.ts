@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Actor, AuditRecord } from '../../../core/audit/audit.js';
 import { iso } from '../../../core/clock.js';
 import { originOf } from '../../../core/geo.js';
+import type { Endpoint } from '../../../core/ip.js';
 import type { LiveSessionView } from '../../../core/sessions/session.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
@@ -71,12 +72,9 @@ export const liveSessionRoutes = [
     summary: 'Live SOCKS sessions: who, from where, to where, which game, how much, since when.',
     request: { query: SessionQuery },
     success: [200, 'A page.', pageOf(LiveSession, 'LiveSessionPage')],
-    async handle(
-      { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
-      { liveSessions, geo },
-    ) {
-      const filter = { search: search.toLowerCase(), accountId, game, protocol };
-      const { items: matching, matched, total } = await liveSessions.list(filter);
+    async handle({ query: { limit, cursor, search = '', sort, ...filter } }, { liveSessions, geo }) {
+      const found = await liveSessions.list({ ...filter, search: search.toLowerCase() });
+      const { items: matching, matched, total } = found;
       const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
       const items = page.items.map((each) => ({
         ...present(each),
@@ -145,14 +143,16 @@ const SORT_KEYS: SortKeys<LiveSessionView> = {
 function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ...session }: LiveSessionView) {
   return {
     ...session,
-    client: { address: client.address, port: client.port },
-    destination: { host: destination.host, address: destination.address, port: destination.port },
-    outgoing: outgoing && { address: outgoing.address, port: outgoing.port },
+    client: endOf(client),
+    destination: { host: destination.host, ...endOf(destination) },
+    outgoing: outgoing && endOf(outgoing),
     openedAt: iso(openedAt),
     bytesPerSecondUp: rateUp,
     bytesPerSecondDown: rateDown,
   };
 }
+
+const endOf = ({ address, port }: Endpoint): Endpoint => ({ address, port });
 
 /** Returns the audit records of ended sessions. */
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>

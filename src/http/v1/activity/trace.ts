@@ -1,9 +1,10 @@
 // /api/v1/trace: who used a destination at a time, in the answer to an abuse report. Each search is in the audit log.
 import { z } from 'zod';
-import { fromIso, iso, isoOrNull } from '../../../core/clock.js';
+import { fromIso, isoOrNull, withTimes } from '../../../core/clock.js';
 import { parseCidr, parseIp, sortableRange } from '../../../core/ip.js';
 import {
   readReport,
+  type RecordPlace,
   type SessionRecord,
   type TraceQuestion,
   type Unmatched,
@@ -153,10 +154,7 @@ export const traceRoutes = [
         sessionRecords.unmatched(question),
         sessionRecords.oldest(),
       ]);
-      const { items, nextCursor } = recordCursors.page(found, limit, ({ startedAt, id }) => ({
-        startedAt,
-        id,
-      }));
+      const { items, nextCursor } = recordCursors.page(found, limit, (last) => last);
       const running = items.flatMap(({ session, endedAt }) => (endedAt === null ? session : []));
       const live = new Map((await liveSessions.find([...new Set(running)])).map((each) => [each.id, each]));
       return {
@@ -185,26 +183,17 @@ export const traceRoutes = [
 ];
 
 function present(
-  record: SessionRecord,
+  { id: _, ...record }: SessionRecord & RecordPlace,
   live: { readonly bytesUp: number; readonly bytesDown: number } | undefined,
 ): Omit<z.input<typeof TraceItem>, 'clientOrigin'> {
-  const { accountId, username, client, outgoing, host, address, port, protocol, session, node, exit } =
-    record;
-  const { startedAt, endedAt, bytesUp, bytesDown } = live ? { ...record, ...live } : record;
+  const { accountId, username, outgoing, host, address, port, ...shown } = record;
   return {
+    ...withTimes(shown, 'startedAt', 'endedAt'),
+    ...(live && { bytesUp: live.bytesUp, bytesDown: live.bytesDown }),
     account: { id: accountId, username },
-    client,
     outgoing: outgoing.port === 0 ? null : outgoing,
     destination: { host, address, port },
-    protocol,
-    session,
-    node,
-    exit,
-    startedAt: iso(startedAt),
-    endedAt: isoOrNull(endedAt),
     isLive: live !== undefined,
-    bytesUp,
-    bytesDown,
   };
 }
 

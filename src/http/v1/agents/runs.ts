@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
-import { iso, isoOrNull } from '../../../core/clock.js';
+import { withTimes } from '../../../core/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
@@ -125,15 +125,9 @@ async function shownRun(
 }
 
 export function presentRun(run: StoredRun) {
-  return {
-    ...run,
-    acceptedAt: iso(run.acceptedAt),
-    startedAt: isoOrNull(run.startedAt),
-    finishedAt: isoOrNull(run.finishedAt),
-    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
-  };
+  return withTimes(run, 'acceptedAt', 'startedAt', 'finishedAt', 'nextDeliveryAt');
 }
 
 export function presentDelivery({ runId: _, ...delivery }: Delivery) {
-  return { ...delivery, startedAt: iso(delivery.startedAt), finishedAt: iso(delivery.finishedAt) };
+  return withTimes(delivery, 'startedAt', 'finishedAt');
 }

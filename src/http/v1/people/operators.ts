@@ -4,7 +4,7 @@ import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
 import { type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
-import { DAY_MS, iso } from '../../../core/clock.js';
+import { DAY_MS, withTimes } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
@@ -196,20 +196,15 @@ function accountsByOwner({ accounts }: Pick<Services, 'accounts'>): AccountIds {
 
 function present(
   deps: Services,
-  { id, name, role, isEnabled, createdAt, budget, used }: Operator,
+  { passwordHash: _, ...operator }: Operator,
   owned: AccountIds = accountsByOwner(deps),
 ) {
-  const { principals, apiTokens } = deps;
+  const { id, used } = operator;
   return {
-    id,
-    name,
-    role,
-    isEnabled,
-    createdAt: iso(createdAt),
-    totpEnabled: principals.secondFactorOf(id)?.isEnabled() ?? false,
-    tokens: apiTokens.list(id).length,
+    ...withTimes(operator, 'createdAt'),
+    totpEnabled: deps.principals.secondFactorOf(id)?.isEnabled() ?? false,
+    tokens: deps.apiTokens.list(id).length,
     accounts: owned.get(id)?.length ?? 0,
-    budget,
     used: presentUsed(used),
   };
 }

@@ -1,7 +1,7 @@
 // /api/v1/tokens: API tokens, with which programs authenticate.
 import { z } from 'zod';
 import type { ApiToken } from '../../../core/auth/api-tokens.js';
-import { fromIsoOrNull, iso, isoOrNull } from '../../../core/clock.js';
+import { fromIsoOrNull, withTimes } from '../../../core/clock.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf, Scope } from '../../api/route.js';
 import { Guid, listOf, Time, TimeIn } from '../../api/schemas.js';
@@ -86,16 +86,9 @@ export const tokenRoutes = [
 const hasScope = ({ scopes }: Caller, scope: Scope): boolean => scopes === null || scopes.includes(scope);
 
 function presentToken({ operators }: Pick<Services, 'operators'>, token: ApiToken) {
-  const { id, name, prefix, scopes, createdAt, expiresAt, lastUsedAt, lastUsedFrom, operatorId } = token;
+  const { hash: _, operatorId, ...shown } = token;
   return {
-    id,
-    name,
-    prefix,
-    scopes,
-    createdAt: iso(createdAt),
-    expiresAt: isoOrNull(expiresAt),
-    lastUsedAt: isoOrNull(lastUsedAt),
-    lastUsedFrom,
+    ...withTimes(shown, 'createdAt', 'expiresAt', 'lastUsedAt'),
     operator: operatorId === null ? null : (operators.get(operatorId)?.name ?? operatorId),
   };
 }
