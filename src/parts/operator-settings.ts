@@ -10,7 +10,7 @@ import {
 } from '../core/notices/notice-settings.js';
 import { createRetentionSetting, type Retention } from '../core/settings/retention.js';
 import { compilePattern } from '../games-pattern.js';
-import type { Effective } from '../http/v1/settings/effective.js';
+import type { Effective } from '../http/v1/settings/data.js';
 import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
 import { databaseName } from './database/database.js';

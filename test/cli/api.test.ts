@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { z } from 'zod';
 import { main } from '../../src/cli.js';
-import { unknownFields } from '../../src/http/api/unknown-fields.js';
+import { unknownFields } from '../../src/http/api/serve.js';
 import { routes } from '../../src/http/v1/routes.js';
 import { type Result, runCommand } from '../helpers/command.js';
 import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';

@@ -33,7 +33,7 @@ const GROUPS = {
     ...(await import('../../http/v1/accounts/accounts.js')).accountRoutes,
     ...(await import('../../http/v1/accounts/credentials.js')).credentialRoutes,
     ...(await import('../../http/v1/accounts/limits.js')).limitRoutes,
-    ...(await import('../../http/v1/accounts/subscription.js')).subscriptionRoutes,
+    ...(await import('../../http/v1/accounts/credentials.js')).subscriptionRoutes,
   ],
   '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,

@@ -13,7 +13,6 @@ import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { AccountChange, NewAccount, Tag } from './field-schemas.js';
-import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
@@ -21,6 +20,7 @@ import {
   changeOf,
   egressProblem,
   exitProblem,
+  matcherFor,
   NO_ACCOUNT,
   ownerOf,
   ownerProblem,

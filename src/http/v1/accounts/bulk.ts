@@ -13,8 +13,8 @@ import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { actionProblem, asStored, BulkAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { credentials } from './credentials.js';
-import { matcherFor } from './filter.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
+import { matcherFor } from './shared.js';
 import { carryOut, inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');

@@ -1,9 +1,14 @@
-// Shared code of the account routes: the changes that requests ask for, the problems of refused ones, sort keys, and the checks of
-// egress class, owner and plan.
+// Shared code of the account routes: filters, the changes that requests ask for, the problems of refused ones, sort keys, and the
+// checks of egress class, owner and plan.
 
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountChange, AddRefusal } from '../../../core/accounts/account-input.js';
-import type { AccountFacts, AccountView } from '../../../core/accounts/account-query.js';
+import {
+  type AccountFacts,
+  type AccountFilter,
+  type AccountView,
+  accountMatcher,
+} from '../../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
 import { FIELDS, type FieldReason } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
@@ -188,4 +193,20 @@ export function withTerms(
     exit,
     limits: { ...terms.limits, ...change.limits },
   };
+}
+
+type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
+  readonly expiresFrom?: string | undefined;
+  readonly expiresBefore?: string | undefined;
+};
+
+/** Returns the test that an account must pass. */
+export function matcherFor(
+  deps: Pick<Services, 'sessions' | 'usage'>,
+  { expiresFrom, expiresBefore, ...filter }: FilterIn,
+  now: number,
+): (view: AccountView) => boolean {
+  const msOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  const times = { expiresFrom: msOf(expiresFrom), expiresBefore: msOf(expiresBefore) };
+  return accountMatcher({ ...filter, ...times }, accountFacts(deps), now);
 }

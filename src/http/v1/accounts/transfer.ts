@@ -15,10 +15,9 @@ import { declaredBytes } from '../../body.js';
 import { actorOf, isSeller } from '../../caller.js';
 import { pageSortedBy } from '../cursors.js';
 import { budgetPreview } from './budget-preview.js';
-import { matcherFor } from './filter.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
 import { AccountFilter, AccountSort } from './schemas.js';
-import { accountSortKeys } from './shared.js';
+import { accountSortKeys, matcherFor } from './shared.js';
 
 const { route } = routesOf('Import and export');
 const FILE_TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {

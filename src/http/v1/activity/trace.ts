@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { fromIso, isoOrNull, withTimes } from '../../../core/clock.js';
 import { parseCidr, parseIp, sortableRange } from '../../../core/ip.js';
 import {
-  readReport,
   type RecordPlace,
+  readReport,
   type SessionRecord,
   type TraceQuestion,
   type Unmatched,

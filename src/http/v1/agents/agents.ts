@@ -1,9 +1,64 @@
-// /api/v1/agents: the agents of the configuration, and messages to them.
+// /api/v1/agents and agent-sessions: the agents of the configuration, messages to them, and their conversations; and what the routes of
+// runs share with these.
+
 import { z } from 'zod';
-import { isoOrNull } from '../../../core/clock.js';
-import { routesOf } from '../../api/route.js';
-import { Count, listOf, Time } from '../../api/schemas.js';
-import { AgentName, Queued, queued, recordAction, SessionKey } from './shared.js';
+import type { SessionFilter } from '../../../core/agents/run-store.js';
+import type { QueuedAnswer, AgentSession as StoredSession } from '../../../core/agents/runs.js';
+import { SESSION_KEY } from '../../../core/agents/webhooks.js';
+import type { AuditAction } from '../../../core/audit/audit.js';
+import { iso, isoOrNull } from '../../../core/clock.js';
+import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
+import { type Answered, DONE, routesOf } from '../../api/route.js';
+import { Bytes, Count, Guid, listOf, openPageOf, Time } from '../../api/schemas.js';
+import { actorOf, type Caller } from '../../caller.js';
+import { withoutUndefined } from '../../fields.js';
+import type { Services } from '../../services.js';
+import { conversationCursors } from '../cursors.js';
+
+export const AgentName = z.string().min(1).max(128);
+export const SessionKey = z.string().regex(SESSION_KEY);
+
+/** The filters of both runs and conversations. */
+export const AgentFilter = z.object({
+  agent: AgentName.optional(),
+  /** Runs: in message and reply. Conversations: in the key. */
+  search: z.string().max(255).optional(),
+});
+export const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
+
+const NOT_FOUND = { agent: 'no-agent', run: 'no-run', session: 'no-conversation' } as const;
+
+export const notFound = (what: keyof typeof NOT_FOUND): ProblemAnswer =>
+  failure('not-found', NOT_FOUND[what]);
+
+/** Writes an audit record of a caller's action on an agent or a run. */
+export function recordAction(
+  audit: Services['audit'],
+  caller: Caller,
+  action: AuditAction,
+  object: { readonly type: 'run' | 'agent'; readonly id: string | null; readonly name: string | null },
+): Promise<void> {
+  return audit.add([{ by: actorOf(caller), action, object, before: null, after: null }]);
+}
+
+/** Returns the answer for a run that was queued or refused. */
+export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
+  if (answer.ok) return { body: { runId: answer.runId, session: answer.session } };
+  switch (answer.reason) {
+    case 'no-agent':
+      return notFound('agent');
+    case 'no-run':
+      return notFound('run');
+    case 'bad-message':
+      return invalid('body.message', 'blank');
+    case 'key-conflict':
+      return failure('conflict', 'fixed-session-key');
+    case 'full':
+      return { problem: 'queue-full' };
+    case 'stopping':
+      return failure('unavailable', 'stopping');
+  }
+}
 
 const Agent = z
   .object({
@@ -63,3 +118,66 @@ export const agentRoutes = [
     },
   }),
 ];
+
+const AgentSession = z
+  .object({
+    key: z.string(),
+    agent: z.string(),
+    createdAt: Time,
+    lastUsedAt: Time,
+    messages: Count,
+    bytes: Bytes,
+  })
+  .meta({ id: 'AgentSession' });
+
+const AgentSessionDetail = AgentSession.extend({
+  /** Oldest first. */
+  history: z.array(
+    z.object({ role: z.enum(['user', 'assistant']), content: z.string(), at: Time, runId: Guid }),
+  ),
+}).meta({ id: 'AgentSessionDetail' });
+
+const KeyParams = z.object({ key: SessionKey });
+
+export const conversationRoutes = [
+  route('GET /api/v1/agent-sessions', 'listAgentSessions', 'agents:read', {
+    summary: 'Conversations, most recently used first.',
+    request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
+    success: [200, 'A page.', openPageOf(AgentSession, 'AgentSessionPage')],
+    async handle({ query: { cursor, limit, ...wanted } }, { agents }) {
+      const after = conversationCursors.placeOf(cursor) ?? undefined;
+      const filter = { ...wanted, after, limit: limit + 1 };
+      const found = await agents.sessions.list(withoutUndefined<SessionFilter>(filter));
+      const { items, nextCursor } = conversationCursors.page(found, limit, (last) => last);
+      return { body: { items: items.map(presentSession), nextCursor } };
+    },
+  }),
+  route('GET /api/v1/agent-sessions/{key}', 'getAgentSession', 'agents:read', {
+    summary: 'One conversation with its history.',
+    request: { params: KeyParams },
+    success: [200, 'The conversation.', AgentSessionDetail],
+    async handle({ params }, { agents: { sessions } }) {
+      const session = await sessions.get(params.key);
+      if (!session) return notFound('session');
+      const history = await sessions.messages(params.key);
+      return {
+        body: { ...presentSession(session), history: history.map((each) => ({ ...each, at: iso(each.at) })) },
+      };
+    },
+  }),
+  route('DELETE /api/v1/agent-sessions/{key}', 'deleteAgentSession', 'agents:write', {
+    summary: 'Deletes the history of a conversation; its runs stay.',
+    request: { params: KeyParams },
+    success: [204, 'Deleted.'],
+    async handle({ params, caller }, { agents, audit }) {
+      if (!(await agents.sessions.remove(params.key))) return notFound('session');
+      const { key } = params;
+      await recordAction(audit, caller, 'agent.forget-session', { type: 'agent', id: key, name: key });
+      return DONE;
+    },
+  }),
+];
+
+function presentSession(session: StoredSession): Record<string, unknown> {
+  return { ...session, createdAt: iso(session.createdAt), lastUsedAt: iso(session.lastUsedAt) };
+}

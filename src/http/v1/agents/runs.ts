@@ -9,7 +9,7 @@ import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
-import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './shared.js';
+import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './agents.js';
 
 const RunStatus = z
   .enum(['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'])

@@ -1,10 +1,13 @@
-// /api/v1/session/totp: the caller's own second factor and its recovery codes.
+// /api/v1/session/totp: the caller’s own second factor and its recovery codes; /api/v1/settings/admin-password: its password.
+
 import { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
+import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
 import type { Principal, Principals } from '../../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { failure, invalid, type ProblemAnswer, type ReasonCode } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
+import { RevokeTokens } from '../../api/schemas.js';
 import { actorOf, type Caller, keptSessionOf } from '../../caller.js';
 import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
 import type { Services } from '../../services.js';
@@ -166,3 +169,43 @@ export async function checkCode(
 
 const conflict = (code: ReasonCode): ProblemAnswer => failure('conflict', code);
 export const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');
+
+const PASSWORD_FAULTS = {
+  'wrong-password': invalid('body.current', 'present-password'),
+  'invalid-password': invalid('body.next', 'password'),
+  'short-password': invalid('body.next', 'short-password', { min: MIN_PASSWORD_CHARACTERS }),
+} as const;
+
+export const adminPasswordRoutes = [
+  routesOf('Settings').route('PUT /api/v1/settings/admin-password', 'setAdminPassword', 'person', {
+    summary:
+      'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
+    request: {
+      body: z
+        .object({
+          current: z.string().min(1).max(1_024),
+          next: z.string().min(1).max(255),
+          revokeTokens: RevokeTokens,
+        })
+        .meta({ id: 'AdminPasswordChange' }),
+    },
+    success: [204, 'Changed.'],
+    problems: [409],
+    async handle({ body: { current, next, revokeTokens }, caller }, deps) {
+      const { credentials, consoleSessions, apiTokens, attempts, changes, log } = deps;
+      const principal = principalOf(deps, caller);
+      const refused = await proofProblem(attempts, caller.address, () => principal.verifyPassword(current));
+      if (refused) return refused === 'wrong' ? PASSWORD_FAULTS['wrong-password'] : refused;
+      const keptSession = keptSessionOf(caller, principal.fingerprint());
+      const refusal = await principal.setPassword(current, next, actorOf(caller), revokeTokens);
+      if (refusal) return PASSWORD_FAULTS[refusal];
+      const { password: givenBy } = await credentials.givenBy();
+      if (givenBy !== undefined && caller.operator === null)
+        log.warn({ givenBy }, 'admin password will be overwritten at the next start');
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
+      await apiTokens.reload();
+      changes.notify('tokens');
+      return DONE;
+    },
+  }),
+];
