@@ -100,7 +100,7 @@ export const TOO_MANY_ATTEMPTS = failure('too-many-requests', 'too-many-attempts
 
 /** Sends a problem of a route, in the form of its path. */
 export function refuseRoute(ctx: Context, answer: ProblemAnswer): void {
-  const code = isV1(ctx.path) ? undefined : OLD_REFUSALS[answer.problem];
+  const code = ctx.path.toLowerCase() === WHITELIST_PATH ? OLD_REFUSALS[answer.problem] : undefined;
   if (code === undefined) return sendProblem(ctx, answer);
   const [wrong] = answer.errors ?? [];
   const detail = wrong && `${wrong.path.replace(/^\w+\./, '')} ${wrong.message}`;

@@ -86,7 +86,8 @@ export const tokenRoutes = [
 const hasScope = ({ scopes }: Caller, scope: Scope): boolean => scopes === null || scopes.includes(scope);
 
 function presentToken({ operators }: Pick<Services, 'operators'>, token: ApiToken) {
-  const { hash: _, operatorId, ...shown } = token;
+  const { id, name, prefix, scopes, createdAt, expiresAt, lastUsedAt, lastUsedFrom, operatorId } = token;
+  const shown = { id, name, prefix, scopes, createdAt, expiresAt, lastUsedAt, lastUsedFrom };
   return {
     ...withTimes(shown, 'createdAt', 'expiresAt', 'lastUsedAt'),
     operator: operatorId === null ? null : (operators.get(operatorId)?.name ?? operatorId),
