@@ -3,7 +3,7 @@
 import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/address-list.js';
 import { AddressIndex, addressTaken } from '../core/accounts/access/authorized-addresses.js';
 import type { Account } from '../core/accounts/account.js';
-import { newAccount } from '../core/accounts/account-input.js';
+import { type AccountChange, newAccount } from '../core/accounts/account-input.js';
 import type { AccountViews } from '../core/accounts/account-query.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import {
@@ -12,7 +12,7 @@ import {
   readAddressLists,
   storedFields,
 } from '../core/accounts/fields/account-fields.js';
-import { type AccountLimits, EGRESS_LIMITS, NO_LIMITS } from '../core/accounts/usage/limits.js';
+import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
 import type { Clock } from '../core/clock.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileAccount, FileRecord } from './record.js';
@@ -64,9 +64,8 @@ export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanDeps {
   readonly accounts: AccountViews & AddressSettings & Pick<Accounts, 'hasEgressClass' | 'hasExit'>;
-  /** Whether the caller may set the egress class of accounts, and their exit. */
-  readonly mayChooseEgress: boolean;
-  readonly mayChooseExit: boolean;
+  /** Whether the caller may change what it needs more rights for, such as exit and egress class. `present`: null of a new account. */
+  readonly mayChange: (change: AccountChange, present: Account | null) => boolean;
   /** Whether added accounts may keep the id of the file. The logins of a deleted account are kept under its id. */
   readonly mayChooseIds: boolean;
   readonly existing: OnExisting;
@@ -91,7 +90,8 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
   }
 
   /** Returns why the record cannot change the account, or add one when there is none; null when it can. */
-  function refusal({ username, exit, limits }: FileAccount, existing: Account | null): Reason | null {
+  function refusal(from: FileAccount, existing: Account | null): Reason | null {
+    const { username, exit, limits } = from;
     if (names.has(username)) return because('twice');
     names.add(username);
     const isOtherExit = exit !== undefined && exit !== (existing?.exit ?? null);
@@ -99,12 +99,7 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
       !isOtherExit || deps.isPlannedExit(exit ?? '') || deps.accounts.hasExit(exit, existing?.owner);
     if (!hasExit) return because('no-exit');
     if (!deps.accounts.hasEgressClass(limits.egressClass ?? null)) return because('no-egress-class');
-    const present = existing?.limits ?? NO_LIMITS;
-    const isOther = EGRESS_LIMITS.some(
-      (name) => limits[name] !== undefined && limits[name] !== present[name],
-    );
-    const isRefused = (isOtherExit && !deps.mayChooseExit) || (isOther && !deps.mayChooseEgress);
-    return isRefused ? because('egress-scope') : null;
+    return deps.mayChange(from, existing) ? null : because('egress-scope');
   }
 
   function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {

@@ -9,7 +9,7 @@ import type { Actor } from '../core/audit/audit.js';
 import { type Exit, isExitAddress, MAX_EXITS } from '../core/exits/exit.js';
 import type { ExitsSetting } from '../core/exits/exits-setting.js';
 import { formatIp, parseIp } from '../core/ip.js';
-import type { OnExisting } from './import-plan.js';
+import type { OnExisting, PlanDeps } from './import-plan.js';
 import type { LostSetting } from './reasons.js';
 import type { FileRecord } from './record.js';
 
@@ -17,8 +17,8 @@ export interface OutgoingDeps {
   readonly accounts: Pick<AccountViews, 'getByUsername'> & Pick<Accounts, 'hasExit'>;
   readonly existing: OnExisting;
   readonly exits: Pick<ExitsSetting, 'list' | 'isFixed' | 'add'>;
-  /** Whether the caller may set the exit of accounts, and add exits. */
-  readonly mayChooseExit: boolean;
+  readonly mayChange: PlanDeps['mayChange'];
+  /** Whether the caller may add exits, and set that of accounts. */
   readonly mayAddExits: boolean;
   readonly onLost: (setting: LostSetting) => void;
   /** Called for each exit that was added, or would be in a dry run. */
@@ -74,9 +74,8 @@ export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
       .filter((exit) => leavesFrom(exit, address))
       .map(({ name }) => name);
     if (existing?.exit != null && same.includes(existing.exit)) return { exit: existing.exit };
-    if (!deps.mayChooseExit) return 'outgoing-exit';
     const exit = same.find((name) => accounts.hasExit(name, existing?.owner));
-    if (exit !== undefined) return { exit };
+    if (exit !== undefined) return deps.mayChange({ exit }, existing) ? { exit } : 'outgoing-exit';
     // A new exit is given to no seller.
     if (same.length > 0 || !deps.mayAddExits || (existing?.owner ?? null) !== null) return 'outgoing-exit';
     return plan(address);

@@ -29,11 +29,9 @@ export function withTimes<Item extends object, const Name extends keyof Item>(
 }
 
 /** Returns a filter with its times in ms since the epoch. */
-export function withMs<Filter extends { readonly from?: string | undefined; readonly to?: string | undefined }>({
-  from,
-  to,
-  ...filter
-}: Filter) {
+export function withMs<
+  Filter extends { readonly from?: string | undefined; readonly to?: string | undefined },
+>({ from, to, ...filter }: Filter) {
   const msOf = (text: string | undefined) => (text === undefined ? undefined : fromIso(text));
   return { ...filter, from: msOf(from), to: msOf(to) };
 }

@@ -23,8 +23,7 @@ async function importLines(
   const results: string[] = [];
   const imported = importAccounts(records(), {
     accounts: admin.accounts,
-    mayChooseEgress: true,
-    mayChooseExit: true,
+    mayChange: () => true,
     mayChooseIds: true,
     existing: 'replace',
     now: Date.now,

@@ -2,15 +2,18 @@
 import { hashPassword } from './access/password.js';
 import { type Account, type AccountLink, isValidPassword, isValidUsername } from './account.js';
 import {
+  FIELDS,
+  type FieldName,
   type FieldReason,
   fieldReason,
   type GivenFields,
   INITIAL_FIELDS,
+  type Need,
   type RefusedAddress,
   storedFields,
 } from './fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
-import { type AccountLimits, NO_LIMITS } from './usage/limits.js';
+import { type AccountLimits, EGRESS_LIMITS, NO_LIMITS } from './usage/limits.js';
 
 /** Undefined fields are not changed; of a new account they have their initial value. `expiresAt` in ms since the epoch. */
 export interface AccountChange extends GivenFields {
@@ -75,6 +78,26 @@ export function changeRefusal(
   const { egressClass = stored.limits.egressClass } = change.limits ?? {};
   const isOther = egressClass !== stored.limits.egressClass;
   return isOther && !named.hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
+}
+
+/** Those of `present` that are undefined are unknown: each given value counts as another one. */
+type Present = { readonly [K in FieldName]?: unknown } & { readonly limits?: AccountLimits };
+
+/** What a caller needs to make a change, besides the right to change accounts. */
+export function needsOf(
+  change: { readonly [K in FieldName | 'limits']?: unknown },
+  present: Present,
+  isSeller: boolean,
+): readonly Need[] {
+  const needs = FIELDS.flatMap(([name, field]) => {
+    const isOther = change[name] !== undefined && change[name] !== present[name];
+    return isOther && field.needs && !(isSeller && field.setBy.sellers) ? field.needs : [];
+  });
+  const limits: { readonly [Name in keyof AccountLimits]?: unknown } = change.limits ?? {};
+  const isOther = EGRESS_LIMITS.some(
+    (name) => limits[name] !== undefined && limits[name] !== present.limits?.[name],
+  );
+  return isOther ? [...needs, 'egress:write'] : needs;
 }
 
 /** Why the contacts of a change are invalid; null: they are valid, or there are none. */

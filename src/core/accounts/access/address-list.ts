@@ -41,8 +41,6 @@ export interface AddressRules {
   readonly max: `max${string}`;
   /** Prefix length in bits of the largest permitted networks, by the length of an address in bytes. */
   readonly shortestPrefixBits: { readonly 4: number; readonly 16: number };
-  /** Whether sellers may fill the list. */
-  readonly isForSellers: boolean;
   /** Whether entries may be countries and numbers of networks (ASN). */
   readonly hasGeo: boolean;
 }

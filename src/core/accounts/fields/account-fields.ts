@@ -9,6 +9,16 @@ import type { Account } from '../account.js';
 import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './contacts.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
 
+export type BulkActionType =
+  | 'enable'
+  | 'tag'
+  | 'plan'
+  | 'hand-over'
+  | 'set-exit'
+  | 'set-access'
+  | 'set-expiry';
+export type Need = 'administrator' | 'egress:write';
+
 export interface AccountField<Value> extends Kind<Value> {
   /** Whether a given value can be stored. Where one may be invalid, `reason` is its refusal and `error` what a request is told. */
   isValid?(given: Value): boolean;
@@ -21,8 +31,17 @@ export interface AccountField<Value> extends Kind<Value> {
   readonly isAlwaysAudited?: true;
   /** Of a field of the kind ADDRESSES. */
   readonly addresses?: AddressRules;
-  /** The bulk action `set-access` replaces the field. */
-  readonly isAccess?: true;
+  /**
+   * Who sets the field besides operators: plans, a bulk action (`BulkAction` of the API), and sellers, of their own accounts, also
+   * without what it `needs`.
+   */
+  readonly setBy: {
+    readonly plans: boolean;
+    readonly bulk: BulkActionType | null;
+    readonly sellers: boolean;
+  };
+  /** What a caller needs to change the field, besides the right to change accounts. */
+  readonly needs?: Need;
   /** Headings of its column in files of Chinese operators. */
   readonly headings?: string;
 }
@@ -32,6 +51,7 @@ export const ACCOUNT_FIELDS = {
     ...FLAG,
     initial: true,
     isAlwaysAudited: true,
+    setBy: { plans: false, bulk: 'enable', sellers: true },
     headings: '启用 是否启用 已启用 启用状态 状态',
   },
   remarks: {
@@ -40,6 +60,7 @@ export const ACCOUNT_FIELDS = {
     reason: 'invalid-remarks',
     error: ['not-storable'],
     isAlwaysAudited: true,
+    setBy: { plans: false, bulk: null, sellers: true },
     fault: 'remarks',
     headings: '备注 备注信息 说明',
   },
@@ -49,19 +70,36 @@ export const ACCOUNT_FIELDS = {
     reason: 'invalid-tags',
     error: ['tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }],
     toStored: uniqueTags,
+    setBy: { plans: false, bulk: 'tag', sellers: true },
     headings: '标签 分组 分类',
   },
-  plan: { ...TEXT, fault: null, headings: '套餐' },
-  daysFromFirstLogin: NUMBER,
-  owner: { ...TEXT, fault: null },
-  suspendedUntil: { ...DATE, fault: null },
-  suspendReason: { ...TEXT, fault: null },
+  plan: {
+    ...TEXT,
+    setBy: { plans: true, bulk: 'plan', sellers: true },
+    fault: null,
+    headings: '套餐',
+  },
+  daysFromFirstLogin: { ...NUMBER, setBy: { plans: true, bulk: 'plan', sellers: true } },
+  owner: {
+    ...TEXT,
+    setBy: { plans: false, bulk: 'hand-over', sellers: false },
+    needs: 'administrator',
+    fault: null,
+  },
+  suspendedUntil: {
+    ...DATE,
+    setBy: { plans: false, bulk: null, sellers: false },
+    needs: 'egress:write',
+    fault: null,
+  },
+  suspendReason: { ...TEXT, setBy: { plans: false, bulk: null, sellers: false }, fault: null },
   expiresAt: {
     ...DATE,
     isValid: (at) => at === null || isWireDate(at),
     reason: 'invalid-expiry',
     error: ['time', { range: WIRE_DATE_RANGE }],
     isAlwaysAudited: true,
+    setBy: { plans: true, bulk: 'set-expiry', sellers: true },
     headings: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',
   },
   authorizedAddresses: {
@@ -69,24 +107,15 @@ export const ACCOUNT_FIELDS = {
     reason: 'invalid-addresses',
     // Shorter prefixes would authorize a large part of the Internet. An address belongs to one account of the whole server, so only
     // the administrator assigns them.
-    addresses: {
-      max: 'maxAuthorizedAddresses',
-      shortestPrefixBits: { 4: 8, 16: 16 },
-      isForSellers: false,
-      hasGeo: false,
-    },
+    addresses: { max: 'maxAuthorizedAddresses', shortestPrefixBits: { 4: 8, 16: 16 }, hasGeo: false },
+    setBy: { plans: false, bulk: null, sellers: false },
     headings: '免密地址 授权地址',
   },
   allowedClients: {
     ...ADDRESSES,
     reason: 'invalid-allowed-clients',
-    addresses: {
-      max: 'maxAllowedClients',
-      shortestPrefixBits: { 4: 0, 16: 0 },
-      isForSellers: true,
-      hasGeo: true,
-    },
-    isAccess: true,
+    addresses: { max: 'maxAllowedClients', shortestPrefixBits: { 4: 0, 16: 0 }, hasGeo: true },
+    setBy: { plans: false, bulk: 'set-access', sellers: true },
     headings: '限定来源 允许来源 绑定地址 绑定ip',
   },
   schedule: {
@@ -95,7 +124,7 @@ export const ACCOUNT_FIELDS = {
     reason: 'invalid-schedule',
     error: ['schedule'],
     toStored: storedSchedule,
-    isAccess: true,
+    setBy: { plans: false, bulk: 'set-access', sellers: true },
     fault: 'schedule',
     headings: '使用时段 时间安排 可用时段',
   },
@@ -104,6 +133,9 @@ export const ACCOUNT_FIELDS = {
     isValid: (name) => name === null || EXIT_NAME.test(name),
     reason: 'unknown-exit',
     error: ['exit'],
+    // Among those that the seller has been given.
+    setBy: { plans: true, bulk: 'set-exit', sellers: true },
+    needs: 'egress:write',
     fault: 'exit',
     headings: '出口 出口名称',
   },
@@ -121,10 +153,15 @@ export type AccountFields = Pick<Account, FieldName>;
 export type GivenFields = { readonly [K in FieldName]?: Account[K] | undefined };
 
 export const FIELDS = Object.entries(ACCOUNT_FIELDS) as readonly [FieldName, AccountField<unknown>][];
+type FieldsOfBulk<Action extends BulkActionType> = {
+  [K in FieldName]: (typeof ACCOUNT_FIELDS)[K]['setBy']['bulk'] extends Action ? K : never;
+}[FieldName];
 /** The fields that say from where and when an account may log in. */
-export const ACCESS_FIELDS = FIELDS.flatMap(([name, { isAccess }]) =>
-  isAccess ? [name as FieldsWith<'isAccess'>] : [],
+export const ACCESS_FIELDS = FIELDS.flatMap(([name, { setBy }]) =>
+  setBy.bulk === 'set-access' ? [name as FieldsOfBulk<'set-access'>] : [],
 );
+/** The fields that a plan may set, beside the limits. */
+export const PLAN_FIELDS = FIELDS.flatMap(([name, { setBy }]) => (setBy.plans ? [name] : []));
 
 /** Returns an object with what `of` returns for each field. */
 function eachField<T>(
@@ -190,8 +227,10 @@ const ADDRESS_FIELDS = FIELDS.flatMap(([name, { addresses }]) => (addresses ? [n
 
 /** The lists that sellers may not fill have no entries. */
 export function addressSettingsOfSellers({ geoFiles, ...max }: AddressSettings): AddressSettings {
-  const names = ADDRESS_FIELDS.map((list) => ACCOUNT_FIELDS[list].addresses);
-  const own = names.map(({ max: name, isForSellers }) => [name, isForSellers ? max[name] : 0]);
+  const own = ADDRESS_FIELDS.map((list) => {
+    const { addresses, setBy } = ACCOUNT_FIELDS[list];
+    return [addresses.max, setBy.sellers ? max[addresses.max] : 0];
+  });
   return { geoFiles, ...(Object.fromEntries(own) as typeof max) };
 }
 

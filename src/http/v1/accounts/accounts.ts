@@ -3,11 +3,9 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-query.js';
 import { refused } from '../../../core/accounts/accounts.js';
-import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, matches, routesOf } from '../../api/route.js';
 import { Count, pageOf } from '../../api/schemas.js';
-import { callerProblem } from '../../api/serve.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
@@ -18,13 +16,13 @@ import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
   accountSortKeys,
   changeOf,
-  egressProblem,
-  exitProblem,
   matcherFor,
   NO_ACCOUNT,
+  NO_SETTINGS,
+  namesProblem,
   ownerOf,
-  ownerProblem,
   problemOf,
+  rightsProblem,
   withTerms,
 } from './shared.js';
 
@@ -85,9 +83,8 @@ export const accountRoutes = [
     ],
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
-      const wrongClass =
-        egressProblem(deps, body.limits, caller, NO_LIMITS) ?? exitProblem(deps, body.exit, caller, null);
-      if (wrongClass) return wrongClass;
+      const refused = rightsProblem(caller, body, NO_SETTINGS);
+      if (refused) return refused;
       const password = body.password ?? randomPassword();
       const { username, plan, ...fields } = body;
       const change = withTerms(deps, changeOf(fields), plan);
@@ -120,16 +117,10 @@ export const accountRoutes = [
     problems: [409],
     async handle({ params: { id }, body, caller, ifMatch }, deps) {
       const { accounts } = deps;
-      const present = accounts.get(id)?.account;
-      const wrongClass =
-        egressProblem(deps, body.limits, caller, present?.limits) ??
-        exitProblem(deps, body.exit, caller, present?.exit) ??
-        (body.suspendedUntil === null && present?.suspendedUntil
-          ? callerProblem(caller, 'egress:write')
-          : null);
-      if (wrongClass) return wrongClass;
-      const wrongOwner = ownerProblem(deps, body.owner, caller, 'body.owner');
-      if (wrongOwner) return wrongOwner;
+      const wrong =
+        rightsProblem(caller, body, accounts.get(id)?.account ?? {}) ??
+        namesProblem(deps, { owner: body.owner });
+      if (wrong) return wrong;
       const change = changeOf(body);
       const changed = await accounts.patch(
         id,

@@ -16,7 +16,7 @@ import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, NewAccountFields, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, SkippedAccount } from './schemas.js';
-import { changeOf, egressProblem, exitProblem, problemOf, withTerms } from './shared.js';
+import { changeOf, NO_SETTINGS, namesProblem, problemOf, rightsProblem, withTerms } from './shared.js';
 import { inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
@@ -73,8 +73,7 @@ export const accountBatchRoutes = [
       const { accounts } = deps;
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
-      const wrong =
-        egressProblem(deps, body.limits, caller, NO_LIMITS) ?? exitProblem(deps, body.exit, caller, null);
+      const wrong = rightsProblem(caller, body, NO_SETTINGS) ?? namesProblem(deps, body);
       if (wrong) return wrong;
       const { pattern: _, list: __, dryRun, plan, remarks: sameRemarks, ...fields } = body;
       const change = withTerms(deps, changeOf(fields), plan);

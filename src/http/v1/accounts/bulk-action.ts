@@ -8,7 +8,7 @@ import { Guid, TimeIn } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, FieldsOfAnswers, Tags } from './field-schemas.js';
-import { changeOf, egressProblem, exitProblem, noPlan, ownerProblem, problemOf } from './shared.js';
+import { type Changes, changeOf, namesProblem, noPlan, problemOf, rightsProblem } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -51,13 +51,10 @@ export type BulkAction = z.infer<typeof BulkAction>;
 
 /** Returns the problem of an action that no account could have; null: there is none. */
 export function actionProblem(deps: Services, action: BulkAction, caller: Caller): ProblemAnswer | null {
+  const given = action as Changes;
+  const refused = rightsProblem(caller, given, {}) ?? namesProblem(deps, given, 'body.action');
+  if (refused) return refused;
   switch (action.type) {
-    case 'set-limits':
-      return egressProblem(deps, action.limits, caller);
-    case 'set-exit':
-      return exitProblem(deps, action.exit, caller, undefined, 'body.action');
-    case 'hand-over':
-      return ownerProblem(deps, action.owner, caller, 'body.action.owner');
     case 'tag':
       return action.add.every(isValidTag) ? null : problemOf({ reason: 'invalid-tags' });
     case 'set-contacts': {

@@ -1,21 +1,17 @@
 // Plans the change of each account by a bulk action, before anything is written.
-import type { z } from 'zod';
 import { accountRefusal } from '../../../core/accounts/access/login.js';
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, changed } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-query.js';
-import { ACCESS_FIELDS } from '../../../core/accounts/fields/account-fields.js';
-import { changedContacts, changedTags, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
+import { ACCESS_FIELDS, type FieldName, PLAN_FIELDS } from '../../../core/accounts/fields/account-fields.js';
+import { changedTags, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
 import type { Change } from '../../../core/accounts/plans/budget.js';
 import { planFor } from '../../../core/accounts/plans/plans.js';
-import type { AccountLimits } from '../../../core/accounts/usage/limits.js';
 import { DAY_MS, fromIsoOrNull, isoOrNull } from '../../../core/clock.js';
 import { isWireDate } from '../../../core/time/wire-date.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import type { BulkAction } from './bulk-action.js';
 import { randomPassword } from './credentials.js';
-import type { AccessChange } from './field-schemas.js';
 import type { SkippedAccount } from './schemas.js';
 import { changeOf } from './shared.js';
 
@@ -33,21 +29,20 @@ export interface Planned extends Plan {
   readonly ended: number;
 }
 
+type Show = (account: Account) => Readonly<Record<string, unknown>>;
+
 /** Returns the planned change of an account, or the reason to skip the account. */
 function changeFor(
   { plans, usage, operators }: Pick<Services, 'plans' | 'usage' | 'operators'>,
-  view: AccountView,
+  { account }: AccountView,
   action: BulkAction,
   at: number,
 ): Plan | SkippedAccount['reason'] {
-  const { account } = view;
+  const plan = (change: AccountChange, show?: Show) => planOf(account, change, at, show);
   switch (action.type) {
     case 'enable':
-    case 'disable': {
-      const isEnabled = action.type === 'enable';
-      if (account.isEnabled === isEnabled) return 'already-so';
-      return { change: { isEnabled }, before: { isEnabled: !isEnabled }, after: { isEnabled } };
-    }
+    case 'disable':
+      return plan({ isEnabled: action.type === 'enable' });
     case 'delete': {
       const before = { remarks: account.remarks, expiresAt: isoOrNull(account.expiresAt) };
       return { change: {}, before, after: null };
@@ -56,43 +51,76 @@ function changeFor(
       return { change: { password: randomPassword() }, before: {}, after: {} };
     case 'tag': {
       const tags = changedTags(account.tags, action);
-      if (tags.join() === account.tags.join()) return 'already-so';
-      if (tags.length > MAX_TAGS) return 'too-many-tags';
-      return { change: { tags }, before: { tags: account.tags }, after: { tags } };
+      return tags.length > MAX_TAGS ? 'too-many-tags' : plan({ tags });
     }
     case 'plan': {
-      const plan = plans.byName(action.plan ?? account.plan ?? '');
-      if (!plan) return 'no-plan';
-      const change = planFor(account, plan, action.use, usage.lastView(account), at);
-      return withPlan(account, change, at);
+      const to = plans.byName(action.plan ?? account.plan ?? '');
+      if (!to) return 'no-plan';
+      return plan(planFor(account, to, action.use, usage.lastView(account), at), termsOf);
     }
     case 'hand-over': {
-      const { owner } = action;
-      if (account.owner === owner) return 'already-so';
       const nameOf = (id: string | null) => id && (operators.get(id)?.name ?? id);
-      const names = { before: { owner: nameOf(account.owner) }, after: { owner: nameOf(owner) } };
-      return { change: { owner }, ...names };
+      return plan({ owner: action.owner }, ({ owner }) => ({ owner: nameOf(owner) }));
     }
-    case 'set-exit': {
-      const { exit } = action;
-      if (account.exit === exit) return 'already-so';
-      return { change: { exit }, before: { exit: account.exit }, after: { exit } };
-    }
+    case 'set-exit':
+      return plan({ exit: action.exit });
     case 'set-limits':
-      return limitsPlan(account, withoutUndefined<Partial<AccountLimits>>(action.limits));
-    case 'set-contacts': {
-      const { contacts } = changeOf(action);
-      const [before, after] = [account.contacts, changedContacts(account.contacts, contacts)];
-      if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
-      return { change: { contacts }, before: { ...before }, after: { ...after } };
-    }
+      // Shows every limit, not only the changed ones: a quota means little without its period.
+      return plan(changeOf({ limits: action.limits }), ({ limits }) => ({ ...limits }));
+    case 'set-contacts':
+      return plan(changeOf({ contacts: action.contacts }), ({ contacts }) => ({ ...contacts }));
     case 'set-access':
-      return accessPlan(account, action.access);
+      return plan(action.access, (each) => fieldsIn(ACCESS_FIELDS, each));
     case 'set-expiry':
-      return expiryPlan(view, fromIsoOrNull(action.expiresAt), at);
+      return plan({ expiresAt: fromIsoOrNull(action.expiresAt) });
     case 'extend':
-      return extension(view, action, at);
+      return extension(account, action, at);
   }
+}
+
+/** Plans a change. `show` returns what the preview shows of an account: the changed fields, unless said otherwise. */
+function planOf(
+  account: Account,
+  change: AccountChange,
+  at: number,
+  show: Show = (each) => fieldsIn(Object.keys(change) as FieldName[], each),
+): Plan | SkippedAccount['reason'] {
+  const next = changed(account, change);
+  const { expiresAt } = next;
+  if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
+  const [before, after] = [show(account), show(next)];
+  if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
+  return {
+    change,
+    before,
+    after,
+    staysExpired: 'expiresAt' in after && expiresAt !== null && expiresAt <= at,
+    isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
+  };
+}
+
+function fieldsIn(names: readonly FieldName[], account: Account): Readonly<Record<string, unknown>> {
+  const shown = (name: FieldName) => (name === 'expiresAt' ? isoOrNull(account.expiresAt) : account[name]);
+  return Object.fromEntries(names.map((name) => [name, shown(name)]));
+}
+
+/** All terms, not only the changed ones. */
+const termsOf = (account: Account) => ({ ...fieldsIn(PLAN_FIELDS, account), ...account.limits });
+
+function extension(
+  account: Account,
+  { days, from }: Extract<BulkAction, { type: 'extend' }>,
+  at: number,
+): Plan | SkippedAccount['reason'] {
+  const { expiresAt, daysFromFirstLogin } = account;
+  if (daysFromFirstLogin !== null && from !== 'now') {
+    const sum = daysFromFirstLogin + days;
+    return sum < 1 ? 'failed' : planOf(account, { daysFromFirstLogin: sum }, at);
+  }
+  if (expiresAt === null && from !== 'now') return 'no-expiry';
+  const old = expiresAt ?? at;
+  const start = { now: at, expiry: old, later: Math.max(at, old) }[from];
+  return planOf(account, { expiresAt: start + days * DAY_MS }, at);
 }
 
 /** Returns the planned change as a seller's budget is charged for it. A deletion changes nothing, so it costs nothing. */
@@ -119,71 +147,6 @@ export function plannedFor(
   return { view, ...found, ended: endedBy(deps, view.account, found, action, at) };
 }
 
-function expiryPlan(
-  { account }: AccountView,
-  expiresAt: number | null,
-  at: number,
-): Plan | SkippedAccount['reason'] {
-  if (account.expiresAt === expiresAt) return 'already-so';
-  return {
-    change: { expiresAt },
-    before: { expiresAt: isoOrNull(account.expiresAt) },
-    after: { expiresAt: isoOrNull(expiresAt) },
-    staysExpired: expiresAt !== null && expiresAt <= at,
-    isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
-  };
-}
-
-function extension(
-  view: AccountView,
-  { days, from }: Extract<BulkAction, { type: 'extend' }>,
-  at: number,
-): Plan | SkippedAccount['reason'] {
-  const { expiresAt, daysFromFirstLogin } = view.account;
-  if (daysFromFirstLogin !== null && from !== 'now') {
-    const after = { daysFromFirstLogin: daysFromFirstLogin + days };
-    if (after.daysFromFirstLogin < 1) return 'failed';
-    return { change: after, before: { daysFromFirstLogin }, after };
-  }
-  if (expiresAt === null && from !== 'now') return 'no-expiry';
-  const old = expiresAt ?? at;
-  const start = { now: at, expiry: old, later: Math.max(at, old) }[from];
-  const next = start + days * DAY_MS;
-  return isWireDate(next) ? expiryPlan(view, next, at) : 'failed';
-}
-
-/** Plans a change of plan. `before` and `after` contain every term, not only the changed ones. */
-function withPlan(account: Account, change: AccountChange, at: number): Plan | SkippedAccount['reason'] {
-  const next = changed(account, change);
-  const { expiresAt } = next;
-  if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
-  const [before, after] = [termsOf(account), termsOf(next)];
-  if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
-  return {
-    ...{ change, before, after },
-    staysExpired: expiresAt !== null && expiresAt <= at,
-    isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
-  };
-}
-
-function limitsPlan(
-  { limits: set }: Account,
-  limits: Partial<AccountLimits>,
-): Plan | SkippedAccount['reason'] {
-  const differing = Object.entries(limits).filter(([name, value]) => set[name as keyof typeof set] !== value);
-  if (differing.length === 0) return 'already-so';
-  // Shows every limit, not only the changed ones: a quota means little without its period.
-  return { change: { limits }, before: { ...set }, after: { ...set, ...limits } };
-}
-
-function accessPlan(account: Account, change: z.infer<typeof AccessChange>): Plan | SkippedAccount['reason'] {
-  const [before, after] = [accessOf(account), accessOf(changed(account, change))];
-  if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
-  return { change, before, after };
-}
-
-const accessOf = (account: Account) => Object.fromEntries(ACCESS_FIELDS.map((name) => [name, account[name]]));
-
 /** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
 function endedBy(
   { sessions, ...access }: Pick<Services, 'sessions' | 'schedules' | 'geo'>,
@@ -204,9 +167,3 @@ function endedBy(
 }
 
 const NONE_ELSEWHERE = { clientAddresses: [], sessions: 0 } as const;
-
-type Terms = Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'exit'>;
-
-function termsOf({ plan, expiresAt, daysFromFirstLogin, limits, exit }: Terms) {
-  return { plan, expiresAt: isoOrNull(expiresAt), daysFromFirstLogin, exit, ...limits };
-}

@@ -1,7 +1,7 @@
 // Schemas of the fields of an account: limits and usage, addresses, schedule, contacts, credentials, tags.
 import { z } from 'zod';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
-import { ACCESS_FIELDS, type FieldsWith } from '../../../core/accounts/fields/account-fields.js';
+import { ACCESS_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES, MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
 import { MAX_PER_MINUTE } from '../../../core/accounts/fields/kinds.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
@@ -160,7 +160,10 @@ export const AccountChange = z
 
 /** The fields that a bulk action may replace. A field that is left out stays unchanged. */
 export const AccessChange = Fields.pick(
-  Object.fromEntries(ACCESS_FIELDS.map((name) => [name, true])) as Record<FieldsWith<'isAccess'>, true>,
+  Object.fromEntries(ACCESS_FIELDS.map((name) => [name, true])) as Record<
+    (typeof ACCESS_FIELDS)[number],
+    true
+  >,
 )
   .partial()
   .meta({ id: 'AccessChange' });

@@ -9,7 +9,7 @@ import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
-import { egressProblem, NO_ACCOUNT } from './shared.js';
+import { NO_ACCOUNT, rightsProblem } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
@@ -33,7 +33,7 @@ export const limitRoutes = [
       const { accounts } = deps;
       const present = accounts.get(id)?.account;
       if (!present) return NO_ACCOUNT;
-      const wrong = egressProblem(deps, body, caller, present.limits, 'body');
+      const wrong = rightsProblem(caller, { limits: body }, present);
       if (wrong) return wrong;
       const limits = withoutUndefined<Partial<Limits>>(body);
       const changed = await accounts.patch(

@@ -2,7 +2,7 @@
 // checks of egress class, owner and plan.
 
 import type { Account } from '../../../core/accounts/account.js';
-import type { AccountChange, AddRefusal } from '../../../core/accounts/account-input.js';
+import { type AccountChange, type AddRefusal, needsOf } from '../../../core/accounts/account-input.js';
 import {
   type AccountFacts,
   type AccountFilter,
@@ -10,10 +10,10 @@ import {
   accountMatcher,
 } from '../../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
-import { FIELDS, type FieldReason } from '../../../core/accounts/fields/account-fields.js';
+import { FIELDS, type FieldReason, INITIAL_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
-import { type AccountLimits, EGRESS_LIMITS } from '../../../core/accounts/usage/limits.js';
+import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import { fromIsoOrNull } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
@@ -73,17 +73,15 @@ export function problemOf(
 
 type Unset<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Returns the change that the fields of a request ask for: times in ms since the epoch. */
-export function changeOf({
-  expiresAt,
-  limits,
-  contacts,
-  ...fields
-}: Omit<AccountChange, 'expiresAt' | 'limits' | 'contacts'> & {
+/** The fields of a request. */
+export interface Changes extends Omit<AccountChange, 'expiresAt' | 'limits' | 'contacts'> {
   readonly expiresAt?: string | null | undefined;
   readonly limits?: Unset<AccountLimits> | undefined;
   readonly contacts?: Unset<Contacts> | undefined;
-}): AccountChange {
+}
+
+/** Returns the change that the fields of a request ask for: times in ms since the epoch. */
+export function changeOf({ expiresAt, limits, contacts, ...fields }: Changes): AccountChange {
   return {
     ...fields,
     expiresAt: expiresAt === undefined ? undefined : fromIsoOrNull(expiresAt),
@@ -111,40 +109,29 @@ export function accountSortKeys({ sessions, activity, usage }: Services): SortKe
   };
 }
 
-/**
- * Checks, before anything is written, that the limits name a configured egress class and that the caller may change what they
- * change of `EGRESS_LIMITS`. Returns null if both hold.
- * @param present those of the account; undefined: there are several accounts, or it is unknown
- * @param path path of the limits in the body, for the error
- */
-export function egressProblem(
-  { accounts }: { readonly accounts: Pick<Accounts, 'hasEgressClass'> },
-  change: Unset<AccountLimits> = {},
+/** What a new account has before a request says otherwise. */
+export const NO_SETTINGS = { ...INITIAL_FIELDS, limits: NO_LIMITS };
+
+/** Returns the problem of a caller who may not change `present` so; null: it may. */
+export function rightsProblem(
   caller: Caller,
-  present?: AccountLimits,
-  path = 'body.limits',
+  ...change: [Parameters<typeof needsOf>[0], Parameters<typeof needsOf>[1]]
 ): ProblemAnswer | null {
-  const changes = EGRESS_LIMITS.filter(
-    (name) => change[name] !== undefined && change[name] !== present?.[name],
-  );
-  const refused = changes.length > 0 && callerProblem(caller, 'egress:write');
-  if (refused) return refused;
-  const { egressClass = null } = change;
-  if (!changes.includes('egressClass') || accounts.hasEgressClass(egressClass)) return null;
-  return invalid(`${path}.egressClass`, 'egress-class');
+  const refused = needsOf(...change, isSeller(caller)).map((need) => callerProblem(caller, need));
+  return refused.find((problem) => problem !== null) ?? null;
 }
 
-/** The same for the exit of an account: a seller may choose among those that it has been given. */
-export function exitProblem(
-  { accounts }: { readonly accounts: Pick<Accounts, 'hasExit'> },
-  exit: string | null | undefined,
-  caller: Caller,
-  present: string | null | undefined,
+/** Checks that there are the class, the exit and the seller that a change names; null: there are. @param path path of the change */
+export function namesProblem(
+  { accounts, operators }: Pick<Services, 'accounts' | 'operators'>,
+  { limits = {}, exit = null, owner = null }: Pick<Changes, 'limits' | 'exit' | 'owner'>,
   path = 'body',
 ): ProblemAnswer | null {
-  if (exit === undefined || exit === present) return null;
-  const refused = isSeller(caller) ? null : callerProblem(caller, 'egress:write');
-  return refused ?? (accounts.hasExit(exit) ? null : invalid(`${path}.exit`, 'exit'));
+  const { egressClass = null } = limits;
+  if (!accounts.hasEgressClass(egressClass)) return invalid(`${path}.limits.egressClass`, 'egress-class');
+  if (!accounts.hasExit(exit)) return invalid(`${path}.exit`, 'exit');
+  const isOwner = owner === null || operators.get(owner)?.role === 'seller';
+  return isOwner ? null : invalid(`${path}.owner`, 'seller');
 }
 
 /** Returns the seller that owns an account, with the name; null: the administrator. */
@@ -153,19 +140,6 @@ export function ownerOf(
   { owner }: Account,
 ): { readonly id: string; readonly name: string } | null {
   return owner === null ? null : { id: owner, name: operators.get(owner)?.name ?? owner };
-}
-
-/** Checks that the caller may change the owner, and that `owner` can be one; null if both hold. @param path path for the error */
-export function ownerProblem(
-  { operators }: { readonly operators: Pick<Operators, 'get'> },
-  owner: string | null | undefined,
-  caller: Caller,
-  path: string,
-): ProblemAnswer | null {
-  if (owner === undefined) return null;
-  const refused = callerProblem(caller, 'administrator');
-  if (refused || owner === null) return refused;
-  return operators.get(owner)?.role === 'seller' ? null : invalid(path, 'seller');
 }
 
 export const noPlan = (path: string): ProblemAnswer => invalid(path, 'plan');

@@ -17,7 +17,7 @@ import { pageSortedBy } from '../cursors.js';
 import { budgetPreview } from './budget-preview.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
 import { AccountFilter, AccountSort } from './schemas.js';
-import { accountSortKeys, matcherFor } from './shared.js';
+import { accountSortKeys, matcherFor, NO_SETTINGS, rightsProblem } from './shared.js';
 
 const { route } = routesOf('Import and export');
 const FILE_TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {
@@ -133,7 +133,6 @@ export const accountImportRoutes = [
         const refused = deps.lostAccess(caller);
         if (refused) throw new Refused(refused);
       });
-      const mayChooseEgress = callerProblem(caller, 'egress:write') === null;
       const { setEncoding: onEncoding, addLost: onLost } = report;
       const linesOf = (file: Readable) =>
         importAccounts(readAccounts(format, file, { encoding, zone, onEncoding, onLost }), {
@@ -154,9 +153,10 @@ export const accountImportRoutes = [
             const at = { now: deps.now(), calendar: deps.calendar };
             cost = sumOf([cost, await costOfAll(changes, deps.usage.readNow, at)]);
           },
-          mayChooseEgress,
-          mayChooseExit: mayChooseEgress || isSeller(caller),
-          mayAddExits: mayChooseEgress && callerProblem(caller, 'settings:write') === null,
+          mayChange: (change, present) => rightsProblem(caller, change, present ?? NO_SETTINGS) === null,
+          mayAddExits:
+            callerProblem(caller, 'egress:write') === null &&
+            callerProblem(caller, 'settings:write') === null,
           mayChooseIds: !isSeller(caller),
         });
       const { uploadFolder } = deps;
