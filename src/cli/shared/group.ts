@@ -149,7 +149,10 @@ class Runnable<Of> extends Described {
   /** Lists the items of an operation, whose query the options are. @param none stderr when there are no items */
   lists<Name extends ListName>(none: string, name: Name, columns: Columns<ItemOf<Name>>): void {
     this.answers(async (run, { json: _, ...query }) => {
-      const call = run.call as (name: Name, input: object) => Promise<{ items: readonly ItemOf<Name>[] }>;
+      const call = run.call as unknown as (
+        name: Name,
+        input: object,
+      ) => Promise<{ items: readonly ItemOf<Name>[] }>;
       const { items } = await call(name, { query });
       return [items, () => printList(run.io, items, none, columns)];
     });
