@@ -18,6 +18,7 @@ import type {
 import type { GeoFiles } from '../geo.js';
 import type { AuthorizedAccount } from './connection/authorized-clients.js';
 import type { CapturedSession, HandedConnection } from './handover/state.js';
+import type { SharedMemory } from './memory/memory.js';
 import type { AccountRecord, ProxySettings } from './plane-settings.js';
 
 /** Parameters of a new worker. What applies to every worker follows as messages, before its listeners. */
@@ -26,23 +27,7 @@ export interface WorkerStart {
   readonly workers: number;
   readonly engine: 'native' | 'node';
   readonly settings: ProxySettings;
-  /** See shared.ts. */
   readonly shared: SharedMemory;
-}
-
-/** Memory that all threads see. */
-export interface SharedMemory {
-  readonly ownPorts: SharedArrayBuffer;
-  readonly gauges: SharedArrayBuffer;
-  readonly handshakes: SharedArrayBuffer;
-  /** Places of sessions by source; see places.ts. */
-  readonly connectionSources: SharedArrayBuffer;
-  readonly loginSources: SharedArrayBuffer;
-  readonly loginNames: SharedArrayBuffer;
-  /** Bytes of this worker's sessions; see session-counts.ts. */
-  readonly sessionCounts: SharedArrayBuffer;
-  /** See owned-descriptors.ts. */
-  readonly owned: SharedArrayBuffer;
 }
 
 /** A socket that the control plane, systemd or the worker itself listens on. */

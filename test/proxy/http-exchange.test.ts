@@ -84,10 +84,10 @@ function exchange(early: string | null = null, rate: FakeRate | null = null) {
     account: { quota: null },
     counts,
     countAt: 0,
-    onAnswered: (rest) => ends.push(rest === null ? 'closing' : `kept ${rest.toString()}`),
-    onNoAnswer: (end) => ends.push(`no answer: ${end}`),
-    onMalformed: (end) => ends.push(`malformed: ${end}`),
-    onEnd: (end) => ends.push(end),
+    onOver(outcome) {
+      if (outcome.kind !== 'answered') ends.push(`${outcome.kind}: ${outcome.end}`);
+      else ends.push(outcome.rest === null ? 'closing' : `kept ${outcome.rest.toString()}`);
+    },
   });
   httpExchange.start(null);
   return { httpExchange, client, destination, ends, counts };
@@ -143,26 +143,26 @@ it('an HTTP exchange closes the connection of a client that is answered before t
 
 it('an HTTP exchange ends with the reason of the side that ended', () => {
   for (const [act, expected] of [
-    [({ client }) => client.listener.onEnd(), 'client-closed'],
-    [({ client }) => client.listener.onFailed('ECONNRESET'), 'client-reset'],
-    [({ destination }) => destination.listener.onEnd(), 'no answer: destination-closed'],
-    [({ destination }) => destination.listener.onFailed('ECONNRESET'), 'no answer: destination-reset'],
+    [({ client }) => client.listener.onEnd(), 'cut-off: client-closed'],
+    [({ client }) => client.listener.onFailed('ECONNRESET'), 'cut-off: client-reset'],
+    [({ destination }) => destination.listener.onEnd(), 'no-answer: destination-closed'],
+    [({ destination }) => destination.listener.onFailed('ECONNRESET'), 'no-answer: destination-reset'],
     [
       ({ destination }) => destination.listener.onData(Buffer.from('no HTTP\r\n\r\n')),
-      'no answer: relay-failed',
+      'no-answer: relay-failed',
     ],
   ] as readonly [(sides: { client: FakeStream; destination: FakeStream }) => void, string][]) {
     const sides = exchange('0123');
     act(sides);
     assert.deepEqual(sides.ends, [expected]);
     assert.equal(sides.destination.isClosed, true);
-    assert.equal(sides.client.isClosed, expected.startsWith('client'));
+    assert.equal(sides.client.isClosed, expected.startsWith('cut-off'));
   }
   const answered = exchange('0123456789');
   answered.client.listener.onEnd();
   assert.equal(answered.httpExchange.isHalfClosed, true);
   answered.destination.listener.onData(Buffer.from(`${OK}a`));
   answered.destination.listener.onEnd();
-  assert.deepEqual(answered.ends, ['destination-closed']);
+  assert.deepEqual(answered.ends, ['cut-off: destination-closed']);
   assert.equal(answered.client.isClosed, true, 'a truncated response must not look complete');
 });

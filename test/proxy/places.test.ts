@@ -6,9 +6,14 @@ import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import { NO_GEO } from '../../src/core/geo.js';
 import type { SessionCommand } from '../../src/core/sessions/session.js';
 import { workerOf } from '../../src/proxy/memory/hash.js';
-import { Places, placesOf, reservedPlaces, sourceName } from '../../src/proxy/memory/places.js';
+import { Places, placesOf, reservedPlaces } from '../../src/proxy/memory/places.js';
 import { allocateGauges, viewGauges } from '../../src/proxy/memory/shared.js';
-import { allocateSourceTable, SourceTable, sourceKey } from '../../src/proxy/memory/source-table.js';
+import {
+  allocateSourceTable,
+  SourceTable,
+  sourceKey,
+  sourceName,
+} from '../../src/proxy/memory/source-table.js';
 import type { WorkerMessage } from '../../src/proxy/messages.js';
 import type { AccountSession } from '../../src/proxy/worker/account.js';
 import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';

@@ -2,8 +2,8 @@
 import { isPrivate } from '../../core/egress/special-addresses.js';
 import { normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
-import { candidatePorts } from '../io/candidate-ports.js';
 import type { ListenResult, Stream } from '../io/io.js';
+import { candidatePorts } from '../io/local-end.js';
 import { Reply, type ReplyCode, replyForErrno } from '../protocols/socks5.js';
 import type { WorkerSession } from '../worker/session.js';
 import { resolveName } from './connect-command.js';

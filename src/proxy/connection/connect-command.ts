@@ -3,8 +3,7 @@
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
-import type { ClientRequest } from '../protocols/client-request.js';
-import { Reply, replyForErrno } from '../protocols/socks5.js';
+import { type ClientRequest, Reply, replyForErrno } from '../protocols/socks5.js';
 import { askUpstreams } from '../upstreams/ask.js';
 import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';

@@ -19,15 +19,20 @@ export interface ExchangeOptions extends Metered {
   readonly limits: HeadLimits;
   /** As for a relay, see io.ts. */
   readonly inspect: ((chunk: Uint8Array) => boolean) | null;
-  /** The response has been sent. `rest`: what the client sent after its request; null: close the client's connection. */
-  readonly onAnswered: (rest: Buffer | null) => void;
-  /** The destination sent no response or no valid HTTP; nothing has been sent to the client. */
-  readonly onNoAnswer: (end: RelayEnd) => void;
-  /** The body of the request is malformed; nothing has been sent to the client. */
-  readonly onMalformed: (end: RelayEnd) => void;
-  /** The exchange failed after it had sent bytes to the client; both streams are closed. */
-  readonly onEnd: (end: RelayEnd) => void;
+  /** Called once, unless `close` was called before. */
+  readonly onOver: (outcome: ExchangeOutcome) => void;
 }
+
+export type ExchangeOutcome = { readonly end: RelayEnd } & (
+  | /** The response has been sent. `rest`: what the client sent after its request; null: close the client's connection. */
+  { readonly kind: 'answered'; readonly rest: Buffer | null }
+  /** The destination sent no response or no valid HTTP; nothing has been sent to the client. */
+  | { readonly kind: 'no-answer' }
+  /** The body of the request is malformed; nothing has been sent to the client. */
+  | { readonly kind: 'malformed' }
+  /** The exchange failed after it had sent bytes to the client; both streams are closed. */
+  | { readonly kind: 'cut-off' }
+);
 
 export class HttpExchange implements Relay {
   readonly #options: ExchangeOptions;
@@ -111,7 +116,7 @@ export class HttpExchange implements Relay {
 
   #fromClient(bytes: Buffer): void {
     const taken = this.#requestBody.take(bytes);
-    if (taken === null) return this.#failed('client-closed', this.#options.onMalformed);
+    if (taken === null) return this.#failed('client-closed', 'malformed');
     if (taken > 0) this.#send(bytes.subarray(0, taken));
     if (taken === bytes.length) return;
     this.#rest.push(bytes.subarray(taken));
@@ -138,24 +143,25 @@ export class HttpExchange implements Relay {
       const isKept = this.#response.isKept && this.#requestBody.isDone && !this.#hasClientEnded;
       this.#stop();
       this.#options.destination.close();
-      this.#options.onAnswered(isKept ? Buffer.concat(this.#rest) : null);
+      const rest = isKept ? Buffer.concat(this.#rest) : null;
+      this.#options.onOver({ kind: 'answered', end: 'destination-closed', rest });
     };
     this.#down.isReading = false;
     this.#options.destination.pause();
     this.#down.pump();
   }
 
-  #failed(end: RelayEnd, refuse = this.#options.onNoAnswer): void {
+  #failed(end: RelayEnd, kind: 'no-answer' | 'malformed' = 'no-answer'): void {
     if (this.#response.hasBegun) return this.#cutOff(end);
     this.#stop();
     this.#options.destination.close();
-    refuse(end);
+    this.#options.onOver({ kind, end });
   }
 
   #cutOff(end: RelayEnd): void {
     if (this.#isOver) return;
     this.close();
-    this.#options.onEnd(end);
+    this.#options.onOver({ kind: 'cut-off', end });
   }
 
   #stop(): void {

@@ -2,21 +2,20 @@
 import { type FlowInspector, inspectStream } from '../../core/egress/bittorrent.js';
 import type { EgressDenial, EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
-import type { Destination, SessionEnd } from '../../core/sessions/session.js';
+import type { Destination } from '../../core/sessions/session.js';
 import type { HandedBind } from '../handover/state.js';
 import type { Attempt, Stream } from '../io/io.js';
 import { replyForRefusal } from '../memory/places.js';
 import type { ClientProtocol } from '../protocols/client-protocol.js';
-import type { ClientRequest } from '../protocols/client-request.js';
 import type { ForwardedRequest } from '../protocols/http/forward.js';
-import { Reply, type ReplyCode } from '../protocols/socks5.js';
+import { type ClientRequest, Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { ExitUse } from '../upstreams/exits.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import type { PayloadInspector } from '../worker/session-games.js';
-import { HttpExchange } from './http-exchange.js';
+import { type ExchangeOutcome, HttpExchange } from './http-exchange.js';
 import { Relayed } from './relayed.js';
 import { type Refusal, refusalFields } from './target.js';
 
@@ -193,18 +192,23 @@ export class RunningCommand implements SessionTransfer {
     const early = this.#early;
     this.#early = null;
     const { io, settings, ownPorts } = this.host;
-    /** Ends the session before the connection continues, so that `release` does not close the connection. */
-    const finish = (end: SessionEnd): void => {
-      const relayed = this.#exchange;
-      this.#exchange = null;
-      this.#session = null;
-      relayed?.finish(end);
-    };
     const release = (): void => {
-      // Null: `finish` was called, and the connection continues.
+      // Null: the session has ended before its connection, which continues.
       if (this.#exchange === null) return;
       this.#exchange = null;
       this.#connection.closed();
+    };
+    const onOver = (outcome: ExchangeOutcome): void => {
+      const relayed = this.#exchange;
+      if (outcome.kind === 'cut-off') return relayed?.relayEnded(outcome.end);
+      this.#exchange = null;
+      this.#session = null;
+      relayed?.finish(outcome.end);
+      // 400 Bad Request.
+      if (outcome.kind === 'malformed') return this.refuseWith(Reply.addressTypeNotSupported);
+      if (outcome.kind === 'no-answer') return this.refuseWith(Reply.hostUnreachable);
+      if (outcome.rest === null) this.#connection.refuse(NOTHING);
+      else this.#connection.awaitRequest(outcome.rest);
     };
     const exchange = new HttpExchange({
       client: this.stream,
@@ -214,21 +218,7 @@ export class RunningCommand implements SessionTransfer {
       limits: settings.http,
       inspect,
       ...session.metered(),
-      onAnswered: (rest) => {
-        finish('destination-closed');
-        if (rest === null) this.#connection.refuse(NOTHING);
-        else this.#connection.awaitRequest(rest);
-      },
-      onNoAnswer: (end) => {
-        finish(end);
-        this.refuseWith(Reply.hostUnreachable);
-      },
-      onMalformed: (end) => {
-        finish(end);
-        // 400 Bad Request.
-        this.refuseWith(Reply.addressTypeNotSupported);
-      },
-      onEnd: (end) => this.#exchange?.relayEnded(end),
+      onOver,
     });
     const host = { io, settings, ownPorts, connections: { release } };
     this.#exchange = new Relayed(host, { session, destination, outboundPort }, () => exchange);
@@ -267,16 +257,6 @@ export class RunningCommand implements SessionTransfer {
   }
 
   // ── The transfer of the session, until it is relayed ─────────────────────────────────────────────────────────────
-
-  tick(): void {}
-
-  idleMs(): number {
-    return 0;
-  }
-
-  setRates(): void {
-    // The relay reads the rates when it starts.
-  }
 
   /** Ends the session for an external reason, or because its client has closed. */
   end(): void {

@@ -60,28 +60,22 @@ export interface Answer {
   readonly result: ResolveResult;
 }
 
-export interface RemoteResolver {
-  readonly resolve: Resolve;
-  answered(answer: Answer): void;
-  /** The resolver's thread has died: the lookups that wait for it end as timed out, so that no session waits forever. */
-  failWaiting(): void;
-}
-
-export function createRemoteResolver(ask: (question: Question) => void): RemoteResolver {
+export function createRemoteResolver(ask: (question: Question) => void) {
   const waiting = new Map<number, (result: ResolveResult) => void>();
   let last = 0;
   return {
-    resolve(name, client, done) {
+    resolve: ((name, client, done) => {
       last += 1;
       waiting.set(last, done);
       ask({ id: last, name, client });
-    },
-    answered({ id, result }) {
+    }) as Resolve,
+    answered({ id, result }: Answer): void {
       const done = waiting.get(id);
       waiting.delete(id);
       done?.(result);
     },
-    failWaiting() {
+    /** The resolver's thread has died: the lookups that wait for it end as timed out, so that no session waits forever. */
+    failWaiting(): void {
       const lost = [...waiting.values()];
       waiting.clear();
       for (const done of lost) done({ ok: false, reason: 'timeout' });

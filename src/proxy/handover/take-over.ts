@@ -11,7 +11,7 @@ import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import type { HandedAssociation, HandedConnection, HandedRelay, HandedSession } from './state.js';
 
 /** Until the session has its own. */
-const NO_TRANSFER: SessionTransfer = { end() {}, tick() {}, idleMs: () => 0, setRates() {} };
+const NO_TRANSFER: SessionTransfer = { end() {} };
 
 /** `descriptors` are those of this process. The sessions come in the order of their slots. */
 export function takeOver(host: WorkerHost, connections: readonly HandedConnection[]): void {

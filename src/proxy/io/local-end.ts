@@ -1,4 +1,5 @@
-// Where sockets towards the outside leave the machine, as an exit says.
+// Where sockets are bound: towards the outside as an exit says, and the ports on which BIND and UDP ASSOCIATE try to listen.
+import type { PortRange } from '../../core/endpoints.js';
 
 /** The local end of sockets towards the outside. The node engine can do only `address`; else it fails with EOPNOTSUPP. */
 export interface LocalEnd {
@@ -16,4 +17,15 @@ export interface LocalEnd {
 export interface LocalEnds {
   readonly ipv4: LocalEnd | null;
   readonly ipv6: LocalEnd | null;
+}
+
+/**
+ * The ports of `range`, each once, beginning with a random one, so that others cannot guess the port of the client's side. Without
+ * a range only 0: the system chooses a port.
+ */
+export function* candidatePorts(range: PortRange | null): Generator<number, undefined> {
+  const [first, last] = range ?? [0, 0];
+  const size = last - first + 1;
+  const start = Math.floor(Math.random() * size);
+  for (let i = 0; i < size; i += 1) yield first + ((start + i) % size);
 }

@@ -5,8 +5,7 @@ import { Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerBase } from '../worker/base.js';
 import type { SessionRequest } from '../worker/session.js';
-import type { SourceTable } from './source-table.js';
-import { sourceKey } from './source-table.js';
+import { type SourceTable, sourceKey, sourceName } from './source-table.js';
 
 /** The reserve is this part of `maxConnections`, and at most so many. */
 const RESERVE_PART = 16;
@@ -156,9 +155,4 @@ export class Places {
     }
     return sum;
   }
-}
-
-/** The name under which a worker counts a source, so that the counts of a dead worker can be removed. */
-export function sourceName(worker: number): number {
-  return (worker + 1) << 2;
 }

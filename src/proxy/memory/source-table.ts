@@ -51,6 +51,11 @@ export function sourceKey(address: string, name = 0): SourceKey | null {
   return { high: word(0), low: word(4), name: (name & ~3) | IPV6 };
 }
 
+/** The name under which a worker counts a source, so that the counts of a dead worker can be removed. */
+export function sourceName(worker: number): number {
+  return (worker + 1) << 2;
+}
+
 /** Memory for a table of about `rows` rows. */
 export function allocateSourceTable(rows: number): SharedArrayBuffer {
   const sets = Math.max(1, Math.ceil(rows / WAYS));

@@ -1,27 +1,23 @@
 // The main thread's view of one worker's permits, by the worker's tokens. They are released when the worker dies.
 import type { SessionPermit, SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
+import type { WorkerMessage } from '../messages.js';
 
 type Source = Pick<SessionPermits, 'acquire' | 'hold'> | null;
 
 export class PlanePermits {
   readonly #source: () => Source;
-  readonly #answer: (token: number, refusal: LimitRefusal | null) => void;
-  readonly #revoke: (token: number) => void;
+  readonly #send: (message: WorkerMessage) => void;
   readonly #granted = new Map<number, SessionPermit>();
   #isOver = false;
 
-  /** @param source returns null: there are no other nodes, and every permit is granted */
-  constructor(
-    source: () => Source,
-    worker: {
-      readonly answer: (token: number, refusal: LimitRefusal | null) => void;
-      readonly revoke: (token: number) => void;
-    },
-  ) {
+  /**
+   * @param source returns null: there are no other nodes, and every permit is granted
+   * @param send to the worker
+   */
+  constructor(source: () => Source, send: (message: WorkerMessage) => void) {
     this.#source = source;
-    this.#answer = worker.answer;
-    this.#revoke = worker.revoke;
+    this.#send = send;
   }
 
   wanted(token: number, accountId: string, client: string): void {
@@ -52,5 +48,13 @@ export class PlanePermits {
     this.#isOver = true;
     for (const permit of this.#granted.values()) permit.release();
     this.#granted.clear();
+  }
+
+  #answer(token: number, refusal: LimitRefusal | null): void {
+    this.#send({ kind: 'permit', token, refusal });
+  }
+
+  #revoke(token: number): void {
+    this.#send({ kind: 'revoke-permit', token });
   }
 }

@@ -128,10 +128,6 @@ export class ProxyPlane {
     );
   }
 
-  get engine(): 'native' | 'node' {
-    return this.#workers.every(({ engine }) => engine === 'native') ? this.#options.engine : 'node';
-  }
-
   /** How many workers run on each engine. */
   get engines(): Readonly<Record<'native' | 'node', number>> {
     const native = this.#workers.filter(({ engine }) => engine === 'native').length;

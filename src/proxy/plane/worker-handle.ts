@@ -17,16 +17,10 @@ import type {
 } from '../../core/sessions/session.js';
 import type { SessionRegistry } from '../../core/sessions/session-registry.js';
 import type { HandedSession } from '../handover/state.js';
+import type { SharedMemory } from '../memory/memory.js';
 import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.js';
 import { type Gauges, wake } from '../memory/shared.js';
-import type {
-  LoginsEvent,
-  SecureRequest,
-  SessionFacts,
-  SharedMemory,
-  WorkerEvent,
-  WorkerStart,
-} from '../messages.js';
+import type { LoginsEvent, SecureRequest, SessionFacts, WorkerEvent, WorkerStart } from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
 import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
 import { PlanePermits } from './permits.js';
@@ -119,10 +113,10 @@ export class PlaneWorker implements SessionWorker {
     this.index = start.index;
     this.engine = start.engine;
     this.shared = start.shared;
-    this.#permits = new PlanePermits(() => options.observer.permits, {
-      answer: (token, refusal) => this.send({ kind: 'permit', token, refusal }),
-      revoke: (token) => this.send({ kind: 'revoke-permit', token }),
-    });
+    this.#permits = new PlanePermits(
+      () => options.observer.permits,
+      (message) => this.send(message),
+    );
     this.counts = viewSessionCounts(start.shared.sessionCounts);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;

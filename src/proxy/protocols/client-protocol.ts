@@ -1,9 +1,8 @@
 // The interface of the protocols of clients, from the first byte to the reply. Implementations parse bytes and return
 // steps; they use no socket and no clock.
 import type { ClientProtocolName } from '../../core/sessions/session.js';
-import type { ClientRequest } from './client-request.js';
 import type { ForwardedRequest } from './http/forward.js';
-import type { ReplyCode } from './socks5.js';
+import type { ClientRequest, ReplyCode } from './socks5.js';
 
 export type HandshakeStep =
   /** More bytes are needed. */

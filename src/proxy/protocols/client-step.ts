@@ -1,6 +1,6 @@
 // The steps of a handshake with an upstream proxy, independent of its protocol.
 import type { Endpoint } from '../../core/ip.js';
-import type { ReplyCode } from './socks5.js';
+import { Reply, type ReplyCode } from './socks5.js';
 
 export type ClientStep =
   /** More bytes are needed. */
@@ -24,4 +24,8 @@ export interface UpstreamExchange {
   feed(bytes: Buffer): void;
   /** The next step; the first needs no bytes. After 'done' and 'failed' the handshake is over. */
   next(): ClientStep;
+}
+
+export function failed(reason: string): ClientStep {
+  return { kind: 'failed', reply: Reply.generalFailure, reason };
 }

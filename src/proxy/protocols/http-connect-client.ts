@@ -1,5 +1,5 @@
 // The client side of HTTP CONNECT, for upstream proxies: RFC 9110 §9.3.6 and §11.7. Parses bytes and returns steps.
-import type { ClientStep, UpstreamExchange } from './client-step.js';
+import { type ClientStep, failed, type UpstreamExchange } from './client-step.js';
 import { Reply, type ReplyCode } from './socks5.js';
 
 /** Maximum size of the header of a response. */
@@ -63,10 +63,6 @@ export class HttpConnectClient implements UpstreamExchange {
     // An HTTP response does not contain the address that the proxy has bound.
     return { kind: 'done', bound: { address: '0.0.0.0', port: 0 }, rest: rest.length > 0 ? rest : null };
   }
-}
-
-function failed(reason: string): ClientStep {
-  return { kind: 'failed', reply: Reply.generalFailure, reason };
 }
 
 function requestHead({ destination, login }: HttpConnectOptions): Buffer {

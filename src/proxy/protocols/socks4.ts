@@ -8,8 +8,7 @@
 //    1    1      2              4           variable       1           variable    1
 import { parseIp, unmap } from '../../core/ip.js';
 import type { ClientProtocol, HandshakeStep } from './client-protocol.js';
-import type { ClientRequest } from './client-request.js';
-import { AddressType, Reply, type ReplyCode } from './socks5.js';
+import { AddressType, type ClientRequest, Reply, type ReplyCode } from './socks5.js';
 
 export const SOCKS4_VERSION = 0x04;
 const REPLY_VERSION = 0x00;

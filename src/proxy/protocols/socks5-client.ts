@@ -1,6 +1,6 @@
 // The client side of SOCKS5, for upstream proxies: RFC 1928 §3, §4, §6 and RFC 1929. Parses bytes and returns steps.
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
-import { type ClientStep, GREETED, type UpstreamExchange } from './client-step.js';
+import { type ClientStep, failed, GREETED, type UpstreamExchange } from './client-step.js';
 import {
   AddressType,
   LOGIN_VERSION,
@@ -91,10 +91,6 @@ export class Socks5Client implements UpstreamExchange {
     const rest = this.#unread.length > reply.length ? this.#unread.subarray(reply.length) : null;
     return { kind: 'done', bound: { address: reply.address, port: reply.port }, rest };
   }
-}
-
-function failed(reason: string): ClientStep {
-  return { kind: 'failed', reply: Reply.generalFailure, reason };
 }
 
 function methodsFrame(hasLogin: boolean): Buffer {

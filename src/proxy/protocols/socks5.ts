@@ -27,6 +27,16 @@ export const Reply = {
 } as const;
 export type ReplyCode = (typeof Reply)[keyof typeof Reply];
 
+/** A request in the terms of RFC 1928 §4, for all protocols. */
+export interface ClientRequest {
+  readonly command: 'connect' | 'bind' | 'udp';
+  /** ATYP. */
+  readonly addressType: number;
+  /** DST.ADDR as raw bytes. */
+  readonly address: Uint8Array;
+  readonly port: number;
+}
+
 /** The server's choice of a method, RFC 1928 §3. */
 export const METHOD_SELECTED = Buffer.from([VERSION, METHOD_USERNAME_PASSWORD]);
 export const NO_METHOD_SELECTED = Buffer.from([VERSION, METHOD_NO_AUTHENTICATION]);

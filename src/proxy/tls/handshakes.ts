@@ -1,12 +1,9 @@
 // Limits TLS handshakes: concurrent ones in total and per source, and new ones per second and source. A handshake costs this
 // server about a millisecond of CPU, and the client almost nothing.
 import { sourceOf } from '../../core/ip.js';
+import type { TlsThreadStart } from './messages.js';
 
-export interface TlsHandshakeLimits {
-  readonly maxHandshakes: number;
-  readonly maxHandshakesPerSource: number;
-  readonly maxHandshakesPerSecond: number;
-}
+type Limits = Pick<TlsThreadStart, 'maxHandshakes' | 'maxHandshakesPerSource' | 'maxHandshakesPerSecond'>;
 
 /** A connection in its handshake. */
 export interface Handshaking {
@@ -14,7 +11,7 @@ export interface Handshaking {
 }
 
 export class TlsHandshakes {
-  readonly #limits: TlsHandshakeLimits;
+  readonly #limits: Limits;
   /** Oldest first. */
   readonly #waiting = new Map<Handshaking, string>();
   readonly #ofSource = new Map<string, Set<Handshaking>>();
@@ -22,7 +19,7 @@ export class TlsHandshakes {
   #begun = new Map<string, number>();
   #refused = 0;
 
-  constructor(limits: TlsHandshakeLimits) {
+  constructor(limits: Limits) {
     this.#limits = limits;
   }
 

@@ -6,9 +6,8 @@ import type { AuthorizedRequest, CommandConnection } from '../connection/running
 import type { OpenedRelay } from '../io/datagrams.js';
 import { replyForRefusal } from '../memory/places.js';
 import type { UdpSettings } from '../plane-settings.js';
-import type { ClientRequest } from '../protocols/client-request.js';
 import { UNIX_CLIENT } from '../protocols/proxy-header.js';
-import { AddressType, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
+import { AddressType, type ClientRequest, Reply, type ReplyCode, replyFrame } from '../protocols/socks5.js';
 import type { WorkerHost } from '../worker/host.js';
 import { Association } from './association.js';
 

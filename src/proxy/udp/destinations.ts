@@ -11,7 +11,7 @@ import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerHost } from '../worker/host.js';
 import { Backlog } from './backlog.js';
-import { Peers } from './peers.js';
+import { Peers } from './sources.js';
 import {
   type UpstreamAssociationContext,
   type UpstreamAssociationOptions,

@@ -14,7 +14,7 @@ import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerHost } from '../worker/host.js';
 import { Backlog } from './backlog.js';
 import type { AccountDecisions } from './decisions.js';
-import { type UpstreamDestination, UpstreamSources } from './upstream-sources.js';
+import { type UpstreamDestination, UpstreamSources } from './sources.js';
 
 /** Minimum time between two attempts to open an association at a proxy, in ms; doubled after each failure. */
 const SHORTEST_PAUSE_MS = 1_000;

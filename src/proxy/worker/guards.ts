@@ -13,7 +13,7 @@ import { MINUTE_MS } from '../../core/clock.js';
 import { sourceOf } from '../../core/ip.js';
 import type { ResolveClient } from '../dns/messages.js';
 import { fnv1a } from '../memory/hash.js';
-import type { ClientRequest } from '../protocols/client-request.js';
+import type { ClientRequest } from '../protocols/socks5.js';
 import type { WorkerAccount } from './account.js';
 import type { WorkerBase } from './base.js';
 

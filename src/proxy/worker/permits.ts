@@ -1,14 +1,13 @@
 // The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Endpoint } from '../../core/ip.js';
-import type { SessionEnd } from '../../core/sessions/session.js';
-import type { WorkerAccount } from './account.js';
+import type { AccountSession, WorkerAccount } from './account.js';
 import type { Events } from './events.js';
 
 /** The right of one session to be open. */
 export class Permit {
   readonly #onRelease: () => void;
-  #session: PermittedSession | null = null;
+  #session: Pick<AccountSession, 'end'> | null = null;
   #isReleased = false;
 
   constructor(onRelease: () => void) {
@@ -16,7 +15,7 @@ export class Permit {
   }
 
   /** Gives the permit to a session, which releases it at its end. */
-  use(session: PermittedSession): void {
+  use(session: Pick<AccountSession, 'end'>): void {
     this.#session = session;
   }
 
@@ -34,10 +33,6 @@ export class Permit {
   releaseUnused(): void {
     if (this.#session === null) this.release();
   }
-}
-
-export interface PermittedSession {
-  end(reason: SessionEnd): void;
 }
 
 export type PermitAnswer =
@@ -78,7 +73,7 @@ export class WorkerPermits {
   }
 
   /** For a session that is already open. */
-  hold({ record }: WorkerAccount, client: Endpoint, session: PermittedSession): Permit {
+  hold({ record }: WorkerAccount, client: Endpoint, session: Pick<AccountSession, 'end'>): Permit {
     const token = this.#nextToken();
     const permit = this.#opened(token);
     permit.use(session);

@@ -30,10 +30,11 @@ export interface SessionTransfer {
   /** Ends the transfer for an external reason; which then calls `session.finish` or `session.abandon`. */
   end(reason: SessionEnd): void;
   /** Called about once a second. `nowMs`: monotonic time in ms. */
-  tick(nowMs: number): void;
-  /** Time since the last transfer, in ms; 0 while the session is being set up. */
-  idleMs(nowMs: number): number;
-  setRates(rates: AccountRates | null): void;
+  tick?(nowMs: number): void;
+  /** Time since the last transfer, in ms; left out: the session is being set up. */
+  idleMs?(nowMs: number): number;
+  /** Left out: the transfer will read them from the account. */
+  setRates?(rates: AccountRates | null): void;
   /** What another process needs to continue it; null, or left out: that is not possible. The transfer can go on. */
   handOver?(nowMs: number): HandedTransfer | null;
 }
@@ -158,7 +159,7 @@ export class WorkerSession implements AccountSession {
   }
 
   setRates(rates: AccountRates | null): void {
-    this.#transfer.setRates(rates);
+    this.#transfer.setRates?.(rates);
   }
 
   holdPermit(): void {
@@ -174,12 +175,12 @@ export class WorkerSession implements AccountSession {
   }
 
   idleMs(nowMs: number): number {
-    return this.#transfer.idleMs(nowMs);
+    return this.#transfer.idleMs?.(nowMs) ?? 0;
   }
 
   tick(now: number): void {
     this.#games?.tick(now);
-    this.#transfer.tick(now);
+    this.#transfer.tick?.(now);
   }
 
   /**

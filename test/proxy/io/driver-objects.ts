@@ -140,6 +140,14 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       objects.set(object, timer);
       return object;
     },
+    /** Cleared, twice, in the turn in which it was set. */
+    clearedTimer(delayMs: number) {
+      const object = add(null);
+      const timer = io.timer(delayMs, () => report({ object, event: 'due', value: delayMs }));
+      timer.clear();
+      timer.clear();
+      return object;
+    },
   };
 
   // The native loop is synchronous, so these methods reply by a callback and not by a promise.

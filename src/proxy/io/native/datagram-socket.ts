@@ -3,9 +3,9 @@
 
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
-import { candidatePorts } from '../candidate-ports.js';
 import type { BoundSocket } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
+import { candidatePorts } from '../local-end.js';
 import type { BatchSocket } from './batch.js';
 import * as c from './libc.js';
 import { setWayOut } from './local-end.js';

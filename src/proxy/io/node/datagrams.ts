@@ -3,7 +3,6 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
 import { headerKey } from '../../protocols/datagram-header.js';
-import { candidatePorts } from '../candidate-ports.js';
 import {
   type BoundSocket,
   DatagramRelay,
@@ -13,6 +12,7 @@ import {
   type Side,
 } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
+import { candidatePorts } from '../local-end.js';
 import { unsupported } from './listen.js';
 import { codeOf } from './stream.js';
 

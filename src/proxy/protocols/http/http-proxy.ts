@@ -2,8 +2,7 @@
 // absolute form (RFC 9112 §3.2.2). Parses bytes and returns steps. Its own responses (RFC 9110 §15) contain nothing about the
 // player or our network.
 import type { ClientProtocol, HandshakeStep } from '../client-protocol.js';
-import type { ClientRequest } from '../client-request.js';
-import { Reply, type ReplyCode } from '../socks5.js';
+import { type ClientRequest, Reply, type ReplyCode } from '../socks5.js';
 import { type ForwardedRequest, readAuthority, readForwarding, readRequestLine } from './forward.js';
 import { type Field, type HeadLimits, HeadReader, valuesOf } from './head.js';
 

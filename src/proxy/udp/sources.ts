@@ -1,9 +1,36 @@
-// Decides which datagrams from an upstream proxy reach the client, by the same rule as for direct datagrams.
+// Which hosts' datagrams reach the client of an association: those that it sends to, directly or through an upstream proxy.
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import { type Endpoint, formatHostPort, formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import type { DatagramRelay } from '../io/datagrams.js';
 import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocols/datagram-header.js';
 import { AddressType } from '../protocols/socks5.js';
-import { Multiset } from './multiset.js';
+
+/** Several destinations (a name and its address) may lead to one host, so each is counted. */
+export class Peers {
+  readonly #relay: DatagramRelay;
+  readonly #addresses = new Multiset<string>();
+  readonly #endpoints = new Multiset<string>();
+
+  constructor(relay: DatagramRelay) {
+    this.#relay = relay;
+  }
+
+  hasAddress(address: string): boolean {
+    return this.#addresses.has(address);
+  }
+
+  add(peer: Endpoint): void {
+    this.#addresses.add(peer.address);
+    const ip = parseIp(peer.address);
+    if (this.#endpoints.add(formatHostPort(peer.address, peer.port)) && ip)
+      this.#relay.setSource(peer, writeDatagramHeader(ip, peer.port));
+  }
+
+  remove(peer: Endpoint): void {
+    this.#addresses.remove(peer.address);
+    if (this.#endpoints.remove(formatHostPort(peer.address, peer.port))) this.#relay.removeSource(peer);
+  }
+}
 
 /** A destination as the upstream proxy gets it. */
 export interface UpstreamDestination {
@@ -14,6 +41,7 @@ export interface UpstreamDestination {
   readonly header: Buffer;
 }
 
+/** Decides which datagrams from an upstream proxy reach the client, by the same rule as for direct datagrams. */
 export class UpstreamSources {
   readonly #egress: EgressPolicy;
   readonly #fullCone: boolean;
@@ -63,4 +91,28 @@ export class UpstreamSources {
 
 function keyOf(header: Buffer): number | string {
   return headerKey(header) ?? '';
+}
+
+/** A member that was added n times needs n removals. */
+class Multiset<Key> {
+  readonly #counts = new Map<Key, number>();
+
+  has(key: Key): boolean {
+    return this.#counts.has(key);
+  }
+
+  /** Returns whether it was no member. */
+  add(key: Key): boolean {
+    const count = this.#counts.get(key) ?? 0;
+    this.#counts.set(key, count + 1);
+    return count === 0;
+  }
+
+  /** Returns whether it is no longer a member. */
+  remove(key: Key): boolean {
+    const remaining = (this.#counts.get(key) ?? 0) - 1;
+    if (remaining <= 0) return this.#counts.delete(key);
+    this.#counts.set(key, remaining);
+    return false;
+  }
 }
