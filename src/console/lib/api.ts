@@ -151,14 +151,15 @@ function toError(status: number, text: string): ApiError {
   }
 }
 
-function codeOf(status: number): Code {
-  if (status === 401) return 'signed-out';
-  if (status === 403) return 'forbidden';
-  if (status === 404) return 'not-found';
-  if (status === 429) return 'too-many-requests';
-  if (status === 503) return 'unavailable';
-  return status >= 500 ? 'internal' : 'bad-request';
-}
+const CODES: Readonly<Record<number, Code>> = {
+  401: 'signed-out',
+  403: 'forbidden',
+  404: 'not-found',
+  429: 'too-many-requests',
+  503: 'unavailable',
+};
+
+const codeOf = (status: number): Code => CODES[status] ?? (status >= 500 ? 'internal' : 'bad-request');
 
 /** The question for the password again, before what outlasts this console session. One dialog answers it for every request. */
 interface Question {

@@ -53,7 +53,6 @@ export function useArrival(page: string, asked: URLSearchParams): void {
   }, [page]);
 }
 
-/** The page before this one. */
 let cameFrom = '';
 
 /** Notes the row that has the focus, for the way back from its page. */

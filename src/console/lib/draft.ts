@@ -12,7 +12,6 @@ export const controlOf =
   (name) => ({ value: values[name], onInput: (value) => set({ [name]: value } as unknown as Partial<T>) });
 
 export interface Draft<T> {
-  /** The values that the fields show. */
   readonly values: T;
   /** The saved values at the time of the first change. Before a change, `base` follows the daemon's data. */
   readonly base: T;
@@ -56,7 +55,6 @@ export function useDraft<T extends object>(saved: T, { guard = true } = {}): Dra
   };
 }
 
-/** Returns the set with or without the item. */
 export function toggled<T>(set: ReadonlySet<T>, item: T, on: boolean): ReadonlySet<T> {
   const next = new Set(set);
   if (on) next.add(item);

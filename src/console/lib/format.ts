@@ -39,7 +39,7 @@ export function localTime(iso: string): string {
 export const utcTime = (iso: string): string =>
   `${new Date(iso).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
 
-export function localDay(at: Date): string {
+function localDay(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 

@@ -6,7 +6,6 @@ interface NumberOptions {
   /** The smallest stored number. */
   readonly min: number;
   readonly max: number;
-  /** Accepts only whole numbers as typed. */
   readonly whole?: boolean;
 }
 

@@ -1,6 +1,5 @@
 // What the daemon says an unsent form would do. It is asked again when the form has not changed for a moment.
 import { useEffect, useState } from 'preact/hooks';
-import { useSettled } from '../ui/basics.js';
 import { online } from './api.js';
 import { useCell } from './cell.js';
 
@@ -32,4 +31,14 @@ export function usePreview<Form, T>(
   if (current === null) return { result: null, error: null, pending: false };
   if (answered?.question !== current) return { result: null, error: null, pending: true };
   return { ...answered, pending: false };
+}
+
+/** Returns the value after it has not changed for `ms`: for questions while the user types. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

@@ -10,7 +10,6 @@ export type Right = keyof Operations | Scope;
 /** After a session ended, the user of that session: forms keep their contents until somebody signs in again. */
 const user = (): Me | null => me.get() ?? lapsed.get();
 
-/** Returns whether the user has the right. */
 export function may(right: Right): boolean {
   const who = user();
   return who !== null && (who.operations.includes(right) || isScope(right, who.scopes));

@@ -39,7 +39,6 @@ function positionOf(): number | null {
   return typeof state?.position === 'number' ? state.position : null;
 }
 
-/** Stores the position in the current history entry. */
 function storePosition(at: number): number {
   history.replaceState({ position: at }, '');
   return at;
@@ -72,12 +71,10 @@ function show(): void {
 
 export type QueryPatch = Readonly<Record<string, string | null>>;
 
-/** Returns the address of a view in the console. */
 export function href(path: readonly string[], query: QueryPatch = {}): string {
   return `#/${path.map(encodeURIComponent).join('/')}${queryText(new URLSearchParams(), query)}`;
 }
 
-/** Opens a view. The console asks first when something unsaved would be lost. */
 export function go(path: readonly string[], query: QueryPatch = {}): void {
   location.hash = href(path, query);
 }

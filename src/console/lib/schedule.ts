@@ -1,7 +1,9 @@
 // Schedules in the reader's language: `mon-fri 08:00-23:00` as "Mon–Fri 08:00–23:00", in Chinese 周一至周五 08:00–23:00.
-import { t } from './i18n.js';
+import { language, t } from './i18n.js';
 
-type Day = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+/** A Monday. */
+const FIRST = Date.UTC(2024, 0, 1);
 
 const WHOLE_DAY = '00:00-24:00';
 
@@ -24,7 +26,10 @@ function daysWords(days: string): string {
   return to === undefined ? dayWord(from) : t('schedule.days', { from: dayWord(from), to: dayWord(to) });
 }
 
-const dayWord = (day: string): string => t(`schedule.day.${day as Day}`);
+const dayWord = (day: string): string =>
+  new Intl.DateTimeFormat(language.get(), { weekday: 'short', timeZone: 'UTC' }).format(
+    FIRST + DAYS.indexOf(day) * 86_400_000,
+  );
 
 const timesWords = (times: string): string =>
   times === WHOLE_DAY ? t('schedule.allDay') : times.replace('-', '–');

@@ -2,11 +2,9 @@
 import type { FieldError, ImportReport, ProblemReason } from '../api-types.js';
 import { language, textOf } from './i18n.js';
 
-/** Explains why the daemon skipped a line of a file. */
 export const lineReason = ({ reason, message }: ImportReport['lines'][number]): string =>
   textOf(`said.line.${reason?.code}`, reason?.values) ?? message ?? '';
 
-/** Explains what is wrong with a part of a request. */
 export const fieldText = ({ code, values, message }: FieldError): string =>
   textOf(`said.field.${code}`, values) ?? message;
 

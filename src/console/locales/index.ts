@@ -3,7 +3,6 @@ import { access } from './access.js';
 import { accounts } from './accounts.js';
 import { agents } from './agents.js';
 import { audit } from './audit.js';
-import { bulk } from './bulk.js';
 import { FIELD_TEXTS, LINE_TEXTS, REASON_TEXTS } from './daemon.zh-CN.js';
 import { exits } from './exits.js';
 import { files } from './files.js';
@@ -13,7 +12,6 @@ import { plans } from './plans.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
 import { shared } from './shared.js';
-import { subscription } from './subscription.js';
 
 export const TEXTS = {
   ...access,
@@ -21,13 +19,11 @@ export const TEXTS = {
   ...frame,
   ...accounts,
   ...files,
-  ...bulk,
   ...sessions,
   ...agents,
   ...settings,
   ...notices,
   ...plans,
-  ...subscription,
   ...exits,
   ...audit,
 } as const;

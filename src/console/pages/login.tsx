@@ -11,14 +11,16 @@ import { Button } from '../ui/basics.js';
 import { FormDialog, useAction, useModal } from '../ui/dialog.js';
 import { Field, Input, InputField, Segments, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
-import { LanguageChoice, ThemeChoice } from '../ui/switches.js';
+import { LookChoices } from '../ui/switches.js';
 
 export function LoginPage() {
   useEffect(() => leaveFirstPage, []);
   return (
     <main class="login">
       <SignInForm name="" />
-      <Looks />
+      <div class="row wrap centre">
+        <LookChoices />
+      </div>
     </main>
   );
 }
@@ -39,15 +41,6 @@ export function SignInAgain({ who }: { who: Me }) {
         </Button>
       </div>
     </dialog>
-  );
-}
-
-function Looks() {
-  return (
-    <div class="row wrap centre">
-      <LanguageChoice />
-      <ThemeChoice />
-    </div>
   );
 }
 
@@ -118,7 +111,6 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
   );
 }
 
-/** The ways to confirm what outlasts this console session. */
 const WAYS = ['password', 'code'] as const;
 
 /** Asks for the password or a one-time code again. The frame renders it once, above every open dialog, which keeps its contents. */

@@ -3,31 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type TextKey, t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
+import { useAction } from '../ui/dialog.js';
 import { PlayerError } from './api.js';
 
-export function useAct(): {
-  readonly busy: boolean;
-  /** What went wrong; null: nothing. */
-  readonly wrong: string | null;
-  run(act: () => Promise<unknown>): Promise<void>;
-} {
-  const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState<TextKey | null>(null);
-  return {
-    busy,
-    wrong: wrong && t(wrong),
-    async run(act) {
-      setBusy(true);
-      setWrong(null);
-      try {
-        await act();
-      } catch (error) {
-        setWrong(textOf(error));
-      } finally {
-        setBusy(false);
-      }
-    },
-  };
+/** `wrong`: what went wrong; null: nothing. */
+export function useAct() {
+  const { busy, error, run } = useAction();
+  return { busy, run, wrong: error === null ? null : t(textOf(error)) };
 }
 
 const BY_CODE: Readonly<Record<string, TextKey>> = {

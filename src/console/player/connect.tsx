@@ -1,4 +1,5 @@
-// How to connect: the server's address, and a link without the password, because the daemon stores only a hash of it.
+// How to connect: by the link, which sets up client programs by one tap or its QR code; and by hand, with a link without the
+// password, because the daemon stores only a hash of it.
 import { t } from '../lib/i18n.js';
 import { Card, Copied, CopyButton, Facts } from '../ui/basics.js';
 import { QrCode } from '../ui/qr.js';
@@ -24,5 +25,44 @@ export function Connect({ status }: { status: Status }) {
         </div>
       </div>
     </Card>
+  );
+}
+
+/** The programs' URL schemes, as their documentation gives them. */
+const PROGRAMS: readonly (readonly [name: string, (link: string) => string])[] = [
+  ['Clash / mihomo', (link) => `clash://install-config?url=${encodeURIComponent(`${link}?format=clash`)}`],
+  [
+    'sing-box',
+    (link) => `sing-box://import-remote-profile?url=${encodeURIComponent(`${link}?format=sing-box`)}`,
+  ],
+  ['Shadowrocket', (link) => `shadowrocket://add/sub://${btoa(`${link}?format=shadowrocket`)}`],
+  ['Hiddify', (link) => `hiddify://import/${link}`],
+];
+
+export function Import({ status: { subscription, hasTls, pac } }: { status: Status }) {
+  if (subscription === null) return null;
+  return (
+    <section class="card">
+      <h2>{t('player.import')}</h2>
+      <p class="soft">{t('player.import.text')}</p>
+      <div class="row wrap">
+        {PROGRAMS.map(([name, address]) => (
+          <a class="button" key={name} href={address(subscription)}>
+            {name}
+          </a>
+        ))}
+      </div>
+      <div class="client-text">
+        <QrCode text={subscription} label={t('player.import.qr')} />
+        <div class="grow stack">
+          <p class="soft">{t('player.import.others')}</p>
+          <div class="row wrap">
+            <CopyButton text={subscription} label={t('player.copyLink')} />
+            {pac !== null && <CopyButton text={pac} label={t('player.import.pac')} />}
+          </div>
+          {hasTls && <p class="soft">{t('player.import.udp')}</p>}
+        </div>
+      </div>
+    </section>
   );
 }

@@ -33,63 +33,67 @@ export function Left({ status }: { status: Status }) {
 
 const speed = (value: number | null): string => (value === null ? t('limits.none') : rate(value));
 
-function Tile({ title, children }: { title: string; children: ComponentChildren }) {
+interface TileProps {
+  readonly title: string;
+  readonly value: string;
+  /** CSS classes of the value. */
+  readonly tone?: string;
+  /** Lines below it. */
+  readonly notes?: readonly (string | null)[];
+  readonly children?: ComponentChildren;
+}
+
+function Tile({ title, value, tone = '', notes = [], children }: TileProps) {
   return (
     <div class="player-tile stack close">
       <h2>{title}</h2>
+      <strong class={`number ${tone}`}>{value}</strong>
       {children}
+      {notes.map((note) => note !== null && <span class="soft number">{note}</span>)}
     </div>
   );
 }
 
+const minuteOf = (at: string) => ({ time: localTime(at).slice(0, 16) });
+
 function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { status: Status }) {
-  if (daysFromFirstLogin !== null)
-    return (
-      <Tile title={t('player.time')}>
-        <strong class="number">{duration(daysFromFirstLogin * DAY)}</strong>
-        <span class="soft">{t('player.fromFirstLogin')}</span>
-      </Tile>
-    );
-  if (expiresAt === null)
-    return (
-      <Tile title={t('player.time')}>
-        <strong>{t('limits.none')}</strong>
-      </Tile>
-    );
+  const title = t('player.time');
+  if (daysFromFirstLogin !== null) {
+    const days = duration(daysFromFirstLogin * DAY);
+    return <Tile title={title} value={days} notes={[t('player.fromFirstLogin')]} />;
+  }
+  if (expiresAt === null) return <Tile title={title} value={t('limits.none')} />;
   const remainingMs = Date.parse(expiresAt) - Date.parse(now);
-  const tone = isExpired ? 'bad-text' : remainingMs < 3 * DAY ? 'warn-text' : '';
   return (
-    <Tile title={t('player.time')}>
-      <strong class={`number ${tone}`}>{isExpired ? t('player.expired') : duration(remainingMs)}</strong>
-      <span class="soft number">{t('player.until', { time: localTime(expiresAt).slice(0, 16) })}</span>
-    </Tile>
+    <Tile
+      title={title}
+      value={isExpired ? t('player.expired') : duration(remainingMs)}
+      tone={isExpired ? 'bad-text' : remainingMs < 3 * DAY ? 'warn-text' : ''}
+      notes={[t('player.until', minuteOf(expiresAt))]}
+    />
   );
 }
 
 function Traffic({ status: { limits, usage } }: { status: Status }) {
   const { quotaBytes, quotaPeriod } = limits;
-  if (quotaBytes === null)
-    return (
-      <Tile title={t('player.traffic')}>
-        <strong>{t('limits.none')}</strong>
-        <span class="soft number">
-          {t('player.used', { used: bytes(usage.periodBytes), period: t(`player.period.${quotaPeriod}`) })}
-        </span>
-      </Tile>
-    );
+  const title = t('player.traffic');
+  const used = bytes(usage.periodBytes);
+  if (quotaBytes === null) {
+    const period = t(`player.period.${quotaPeriod}`);
+    return <Tile title={title} value={t('limits.none')} notes={[t('player.used', { used, period })]} />;
+  }
   const remainingBytes = Math.max(0, quotaBytes - usage.periodBytes);
   return (
-    <Tile title={t('player.traffic')}>
-      <strong class={`number ${remainingBytes === 0 ? 'bad-text' : ''}`}>{bytes(remainingBytes)}</strong>
-      <Meter value={usage.periodBytes} max={quotaBytes} label={t('player.traffic')} />
-      <span class="soft number">
-        {t('player.usedOf', { used: bytes(usage.periodBytes), quota: bytes(quotaBytes) })}
-      </span>
-      {usage.periodEndsAt !== null && (
-        <span class="soft number">
-          {t('player.resets', { time: localTime(usage.periodEndsAt).slice(0, 16) })}
-        </span>
-      )}
+    <Tile
+      title={title}
+      value={bytes(remainingBytes)}
+      tone={remainingBytes === 0 ? 'bad-text' : ''}
+      notes={[
+        t('player.usedOf', { used, quota: bytes(quotaBytes) }),
+        usage.periodEndsAt && t('player.resets', minuteOf(usage.periodEndsAt)),
+      ]}
+    >
+      <Meter value={usage.periodBytes} max={quotaBytes} label={title} />
     </Tile>
   );
 }

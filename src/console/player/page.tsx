@@ -5,11 +5,9 @@ import { State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
 import { Switches } from '../ui/switches.js';
 import { Toasts } from '../ui/toast.js';
-import { Addresses } from './addresses.js';
 import { type Status, useStatus } from './api.js';
-import { Connect } from './connect.js';
-import { Devices } from './devices.js';
-import { Import } from './import.js';
+import { Connect, Import } from './connect.js';
+import { Addresses, Devices } from './devices.js';
 import { Left } from './left.js';
 import { NewPassword } from './password.js';
 
@@ -54,7 +52,6 @@ export function PlayerPage() {
   );
 }
 
-/** Shows whether the player can connect now, and if not, why. */
 function Standing({ status }: { status: Status }) {
   const { limits, usage } = status;
   if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;

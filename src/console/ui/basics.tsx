@@ -44,7 +44,6 @@ export function Permitted({ to, children }: { to: Right; children: ComponentChil
   return useMay(to) ? children : null;
 }
 
-/** A button that only users with the right see. */
 export function PermittedButton({ to, ...button }: { readonly to: Right } & Parameters<typeof Button>[0]) {
   return useMay(to) ? <Button {...button} /> : null;
 }
@@ -82,7 +81,6 @@ export function Tag({ children }: { children: ComponentChildren }) {
   return <span class="tag">{children}</span>;
 }
 
-/** Stands for a value that there is not. */
 export const None = () => <span class="faint">—</span>;
 
 /** Shows how much of a limit is used, as a number beside a bar. */
@@ -122,7 +120,6 @@ export function Client({ address, origin }: { address: string; origin: ClientOri
   );
 }
 
-/** Leads from a row to its account. */
 export function AccountLink({ id, name, inTabOrder = true }: AccountLinkProps) {
   return (
     <a class="strong" href={href(['accounts', id])} tabIndex={inTabOrder ? undefined : -1}>
@@ -138,7 +135,6 @@ interface AccountLinkProps {
   readonly inTabOrder?: boolean;
 }
 
-/** A part of a page in a frame of its own. */
 export function Card({ title, actions, look, children, label }: CardProps) {
   return (
     <section class={look ? `card ${look}` : 'card'} aria-label={label}>
@@ -159,7 +155,6 @@ interface CardProps {
   readonly title: ComponentChildren;
   /** Stand at the end of the line of the title. */
   readonly actions?: ComponentChildren;
-  /** Further CSS classes. */
   readonly look?: string;
   readonly label?: string;
   readonly children: ComponentChildren;
@@ -220,7 +215,6 @@ export function Expiry({ at, short = false }: { at: string | null; short?: boole
   );
 }
 
-/** Bytes up and down, side by side. */
 export function Traffic({ up, down, perSecond = false }: { up: number; down: number; perSecond?: boolean }) {
   const show = perSecond ? format.rate : format.bytes;
   if (up === 0 && down === 0) return <None />;
@@ -236,7 +230,6 @@ export function Traffic({ up, down, perSecond = false }: { up: number; down: num
 
 interface ScrollBoxProps {
   readonly label: string;
-  /** The CSS class of the box. */
   readonly look?: string;
   readonly children: ComponentChildren;
 }
@@ -265,7 +258,6 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
   );
 }
 
-/** A name or password, and the button that copies it. */
 export function Copied({ text, isPassword }: { text: string; isPassword?: boolean }) {
   return (
     <>
@@ -298,16 +290,6 @@ function useRedraw(): void {
     const timer = setInterval(() => draw((n) => n + 1), REDRAW_MS);
     return () => clearInterval(timer);
   }, []);
-}
-
-/** Returns the value after it has not changed for `ms`: for searches while the user types. */
-export function useSettled<T>(value: T, ms = 250): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
 }
 
 /** Returns the width of the window in px, and renders again when it changes. */

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Range } from '../api-types.js';
 import { useCell } from '../lib/cell.js';
-import { localDay } from '../lib/format.js';
+import { localTime } from '../lib/format.js';
 import { t, useLanguage } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
 import { shownTheme } from '../lib/theme.js';
@@ -196,21 +196,16 @@ function latest(series: readonly ChartSeries[]): number {
 const indexOf = (series: readonly ChartSeries[], one: ChartSeries): number =>
   series.findIndex(({ label }) => label === one.label);
 
-const two = (n: number) => String(n).padStart(2, '0');
-
+/** `21:04`, or `11/20` for whole days and long ranges. */
 function tick(seconds: number, x: readonly number[], days: boolean): string {
   const at = new Date(seconds * 1_000);
   const span = (x.at(-1) ?? 0) - (x[0] ?? 0);
-  const day = `${at.getMonth() + 1}/${at.getDate()}`;
-  if (days || span > 3 * 86_400) return day;
-  return `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (days || span > 3 * 86_400) return `${at.getMonth() + 1}/${at.getDate()}`;
+  return localTime(at.toISOString()).slice(11, 16);
 }
 
-function fullTime(moment: string, days: boolean): string {
-  const at = new Date(moment);
-  if (days) return moment.slice(0, 10);
-  return `${localDay(at)} ${two(at.getHours())}:${two(at.getMinutes())}`;
-}
+const fullTime = (moment: string, days: boolean): string =>
+  days ? moment.slice(0, 10) : localTime(moment).slice(0, 16);
 
 /** The time range of charts: an hour, a day or a month. The address holds it. */
 const RANGES: readonly Range[] = ['hour', 'day', 'month'];

@@ -1,6 +1,6 @@
 // Dialogs. They use the browser's own dialog element, which keeps the focus inside. A stray key discards no typed text.
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, online } from '../lib/api.js';
 import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
@@ -19,6 +19,7 @@ interface DialogProps {
   /** A function gets `close`, which closes the dialog and asks first when something would be lost. */
   readonly footer?: ComponentChildren | ((close: () => void) => ComponentChildren);
   readonly wide?: boolean;
+  readonly isAlert?: boolean;
   /** Called when the user presses Enter in a field. */
   readonly onSubmit?: () => void;
   /** What would be lost if the dialog closed now; null: nothing. Left out: 'typed' as soon as a field was changed. */
@@ -28,7 +29,8 @@ interface DialogProps {
 }
 
 export function Dialog(props: DialogProps) {
-  const { title, onClose, children, footer, wide = false, onSubmit, unsaved, error = null } = props;
+  const { title, onClose, children, footer, wide, isAlert, onSubmit, unsaved, error = null } = props;
+  const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
   const [isTouched, setTouched] = useState(false);
   const unsavedNow = unsaved === undefined ? (isTouched ? 'typed' : null) : unsaved;
@@ -39,10 +41,16 @@ export function Dialog(props: DialogProps) {
   };
   const watched = useModal(ref, close);
   return (
-    <dialog ref={ref} class={wide ? 'wide' : ''} aria-labelledby="dialog-title" {...watched}>
+    <dialog
+      ref={ref}
+      class={wide ? 'wide' : ''}
+      role={isAlert ? 'alertdialog' : undefined}
+      aria-labelledby={id}
+      {...watched}
+    >
       <form onInput={() => setTouched(true)} onSubmit={submitting(() => onSubmit?.())}>
         <header>
-          <h2 id="dialog-title" tabIndex={-1}>
+          <h2 id={id} tabIndex={-1}>
             {title}
           </h2>
           <Button icon="close" kind="quiet" onClick={close} label={t('dialog.close')} />
@@ -126,19 +134,16 @@ export function UnsavedQuestion() {
 }
 
 function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
-  const ref = useRef<HTMLDialogElement>(null);
   const stay = () => question.set(null);
-  const watched = useModal(ref, stay);
   return (
-    <dialog ref={ref} role="alertdialog" aria-labelledby="discard-title" {...watched}>
-      <form onSubmit={submitting(stay)}>
-        <header>
-          <h2 id="discard-title">{t(`unsaved.${what}`)}</h2>
-        </header>
-        <div class="dialog-body stack">
-          <p>{t(`unsaved.${what}.text`)}</p>
-        </div>
-        <footer>
+    <Dialog
+      isAlert
+      title={t(`unsaved.${what}`)}
+      unsaved={null}
+      onClose={stay}
+      onSubmit={stay}
+      footer={
+        <>
           <Button
             kind="danger"
             onClick={() => {
@@ -152,9 +157,11 @@ function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
           <button type="submit" class="button primary" autofocus>
             {t(`unsaved.${what}.stay`)}
           </button>
-        </footer>
-      </form>
-    </dialog>
+        </>
+      }
+    >
+      <p>{t(`unsaved.${what}.text`)}</p>
+    </Dialog>
   );
 }
 
@@ -193,7 +200,6 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-/** Shows something that the console cannot show again. */
 export function SecretDialog(props: Omit<DialogProps, 'onSubmit' | 'error'>) {
   const { footer, unsaved = 'secret', ...dialog } = props;
   return (
@@ -219,13 +225,10 @@ interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'action' | 'dange
   /** The text that the user must type before the button works. */
   readonly typed?: string;
   readonly act: () => Promise<unknown>;
-  /** Said when it is done. */
   readonly done?: string;
-  /** Called when it is done. */
   readonly after?: () => void;
 }
 
-/** Asks before an action. */
 export function Confirm({ question, children, typed, act, done, after, ...dialog }: ConfirmProps) {
   const [text, setText] = useState('');
   const send = async () => {
@@ -264,7 +267,6 @@ interface AskButtonProps extends Omit<ConfirmProps, 'title' | 'action' | 'onClos
   readonly label?: string;
 }
 
-/** A button that asks before it acts. */
 export function AskButton(props: AskButtonProps) {
   const { text, label, title = label ?? text, right, kind = 'plain', ...confirm } = props;
   const [isAsking, setAsking] = useState(false);
@@ -292,7 +294,6 @@ export interface Action {
   readonly busy: boolean;
   readonly error: unknown;
   run(act: () => Promise<unknown>): Promise<void>;
-  /** Removes the last error. */
   clear(): void;
 }
 

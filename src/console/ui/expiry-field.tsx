@@ -28,7 +28,6 @@ const QUICK_DAYS = [7, 30, 90, 365];
 interface ExpiryFieldProps {
   readonly value: ExpiryText;
   readonly onInput: (value: ExpiryText) => void;
-  /** An empty field is not an error. */
   readonly optional?: boolean;
 }
 

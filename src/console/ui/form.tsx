@@ -4,7 +4,6 @@ import { useContext } from 'preact/hooks';
 
 /** What the daemon refused of the form around a field, by the path in the request: `contacts.email`. */
 export const RefusedFields = createContext<ReadonlyMap<string, string>>(new Map());
-/** Whether the field around an input has an error. */
 const IsWrong = createContext(false);
 
 interface FieldProps {
@@ -144,11 +143,9 @@ export const InputField = inField(Input);
 export const AreaField = inField(Area);
 export const SelectField = inField(Select);
 
-/** The options of a choice, each with the text for its value. */
 export const optionsOf = <const T extends string>(values: readonly T[], text: (value: T) => string) =>
   values.map((value) => ({ value, label: text(value) }));
 
-/** A choice among a few options, all visible. */
 export function Segments<T extends string>({ value, options, onInput, label }: SelectProps<T>) {
   return (
     <fieldset class="segments" aria-label={label}>

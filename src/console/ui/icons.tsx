@@ -14,7 +14,6 @@ const PATHS = {
   plus: 'M12 5v14M5 12h14',
   copy: 'M9 9h10v11H9zM5 15V4h10',
   check: 'M4 12.5 9.5 18 20 6.5',
-  cross: 'M6 6l12 12M18 6 6 18',
   warn: 'M12 4 2.5 20h19L12 4Zm0 6v5m0 2.5v.5',
   up: 'M12 19V5m0 0-6 6m6-6 6 6',
   down: 'M12 5v14m0 0 6-6m-6 6-6-6',

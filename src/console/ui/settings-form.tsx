@@ -90,8 +90,8 @@ export function useSaving<T>(read: () => Promise<Version<T>>): Saving<T> {
 
 interface SettingsFormProps<T> {
   readonly draft: Pick<Draft<T>, 'isDirty' | 'reset'>;
-  readonly work: Action;
-  /** The operation that saves. */
+  /** The state of `save`, for a page that shows more of it than its failure. */
+  readonly work?: Action;
   readonly right: Right;
   readonly isValid: boolean;
   readonly save: () => Promise<unknown>;
@@ -101,16 +101,10 @@ interface SettingsFormProps<T> {
   readonly children: ComponentChildren;
 }
 
-export function SettingsForm<T>({
-  draft,
-  work: { busy, error, run, clear },
-  right,
-  isValid,
-  save,
-  conflict = null,
-  look = 'card stack narrow',
-  children,
-}: SettingsFormProps<T>) {
+export function SettingsForm<T>(props: SettingsFormProps<T>) {
+  const { draft, work, right, isValid, save, conflict = null, look = 'card stack narrow', children } = props;
+  const own = useAction();
+  const { busy, error, run, clear } = work ?? own;
   const undo = () => {
     draft.reset();
     clear();

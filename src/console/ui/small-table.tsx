@@ -19,7 +19,6 @@ interface SmallTableProps<Row> {
   readonly columns: readonly SmallColumn<Row>[];
   readonly look?: string;
   readonly rowLook?: (row: Row) => string;
-  /** Stands for a table without rows. */
   readonly empty?: string;
 }
 

@@ -15,12 +15,10 @@ export interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
   readonly text?: string;
-  /** In place of a text. */
   readonly children?: ComponentChildren;
   readonly action?: ComponentChildren;
 }
 
-/** Explains an empty list, and offers the first step. */
 export function Empty({ icon, title, text, children = text, action }: EmptyProps) {
   return (
     <div class="empty">
@@ -32,7 +30,6 @@ export function Empty({ icon, title, text, children = text, action }: EmptyProps
   );
 }
 
-/** Explains a failure, and offers the next step. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, next, detail } = explain(error);
   return (

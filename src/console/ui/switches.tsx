@@ -15,7 +15,6 @@ const LANGUAGES: readonly { value: Language; label: string }[] = [
 const changeLanguage = (next: Language) =>
   void setLanguage(next).catch(() => notify(t('error.not-loaded'), 'bad'));
 
-/** The theme after one press: from the system's to light, to dark, and back. */
 const NEXT: Readonly<Record<Theme, { readonly to: Theme; readonly icon: IconName }>> = {
   system: { to: 'light', icon: 'screen' },
   light: { to: 'dark', icon: 'sun' },
@@ -40,14 +39,17 @@ export function Switches() {
   );
 }
 
-export function LanguageChoice() {
-  const language = useLanguage();
+export function LookChoices() {
+  const themes = optionsOf<Theme>(['system', 'light', 'dark'], (of) => t(`display.${of}`));
   return (
-    <Segments value={language} options={LANGUAGES} onInput={changeLanguage} label={t('display.language')} />
+    <>
+      <Segments
+        value={useLanguage()}
+        options={LANGUAGES}
+        onInput={changeLanguage}
+        label={t('display.language')}
+      />
+      <Segments value={useCell(theme)} options={themes} onInput={setTheme} label={t('display.theme')} />
+    </>
   );
-}
-
-export function ThemeChoice() {
-  const options = optionsOf<Theme>(['system', 'light', 'dark'], (of) => t(`display.${of}`));
-  return <Segments value={useCell(theme)} options={options} onInput={setTheme} label={t('display.theme')} />;
 }

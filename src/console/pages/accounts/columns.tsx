@@ -7,7 +7,6 @@ import { AccountLink, Ago, Expiry, Meter, None, State, Tag, type Tone, Traffic }
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { expiryOf } from './fields/plans.js';
 
-/** Returns the state of an account in one word, with its tone. */
 export function accountState(account: Account): { tone: Tone; text: string } {
   const { limits, usage } = account;
   if (!account.isEnabled) return { tone: 'none', text: t('account.state.disabled') };
@@ -30,7 +29,6 @@ function AccountState({ account }: { account: Account }) {
   return <State tone={tone}>{text}</State>;
 }
 
-/** Shows when the account expires, or that it waits for its first login. */
 function AccountExpiry({ account, short = false }: { account: Account; short?: boolean }) {
   if (account.daysFromFirstLogin === null) return <Expiry at={account.expiresAt} short={short} />;
   return <span title={expiryOf(account)}>{expiryOf(account, short)}</span>;
@@ -92,18 +90,16 @@ function FoundBy({ account, words }: { account: Account; words: readonly string[
 }
 
 export interface ShownColumns {
-  /** Whether accounts of sellers are shown. */
   readonly owner: boolean;
-  /** The words of the search. */
   readonly words: readonly string[];
 }
 
 const STATE: Partial<Column<Account>> = {
-  sort: 'sessions',
-  largestFirst: true,
-  width: '116px',
+  sort: '-sessions',
+
+  width: 116,
   phone: {
-    width: '128px',
+    width: 128,
     align: 'end',
     cell: (one) => <Lines end of={[<AccountState account={one} />, <Ago at={one.lastLoginAt} />]} />,
   },
@@ -123,48 +119,36 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
       </div>
     )),
     column('state', 'account.state', STATE, (one) => <AccountState account={one} />),
-    column('expires', 'account.expiresAt', { sort: 'expiresAt', width: '112px' }, (one) => (
+    column('expires', 'account.expiresAt', { sort: 'expiresAt', width: 112 }, (one) => (
       <AccountExpiry account={one} short />
     )),
-    column('sessions', 'nav.sessions', { width: '72px', from: 1100, align: 'end' }, (one) => (
+    column('sessions', 'nav.sessions', { width: 72, from: 1100, align: 'end' }, (one) => (
       <span class="number">
         {one.usage.sessions}
         <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
       </span>
     )),
-    column(
-      'today',
-      'account.today',
-      { sort: 'todayBytes', largestFirst: true, width: '184px', from: 800, align: 'end' },
-      (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
-    ),
-    column(
-      'quota',
-      'account.quota',
-      { sort: 'periodBytes', largestFirst: true, width: '128px', from: 960 },
-      (one) => <Quota account={one} />,
-    ),
-    column(
-      'login',
-      'account.lastLoginAt',
-      { sort: 'lastLoginAt', largestFirst: true, width: '104px', from: 720 },
-      (one) => <Ago at={one.lastLoginAt} />,
-    ),
-    column(
-      'data',
-      'nav.heartbeats',
-      { sort: 'dataCount', largestFirst: true, width: '84px', from: 1300, align: 'end' },
-      (one) => <span class="number">{one.dataCount === 0 ? <None /> : count(one.dataCount)}</span>,
-    ),
+    column('today', 'account.today', { sort: '-todayBytes', width: 184, from: 800, align: 'end' }, (one) => (
+      <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />
+    )),
+    column('quota', 'account.quota', { sort: '-periodBytes', width: 128, from: 960 }, (one) => (
+      <Quota account={one} />
+    )),
+    column('login', 'account.lastLoginAt', { sort: '-lastLoginAt', width: 104, from: 720 }, (one) => (
+      <Ago at={one.lastLoginAt} />
+    )),
+    column('data', 'nav.heartbeats', { sort: '-dataCount', width: 84, from: 1300, align: 'end' }, (one) => (
+      <span class="number">{one.dataCount === 0 ? <None /> : count(one.dataCount)}</span>
+    )),
     column(
       'game',
       'account.game',
-      { sort: 'latestGameId', width: '104px', from: 1200 },
+      { sort: 'latestGameId', width: 104, from: 1200 },
       (one) => one.latestGameId ?? <None />,
     ),
     ...(owner ? [OWNER()] : []),
-    column('plan', 'plans.choose', { width: '104px', from: 1280 }, (one) => one.plan ?? <None />),
-    column('tags', 'tags.title', { width: '136px', from: 1250 }, (one) =>
+    column('plan', 'plans.choose', { width: 104, from: 1280 }, (one) => one.plan ?? <None />),
+    column('tags', 'tags.title', { width: 136, from: 1250 }, (one) =>
       one.tags.length === 0 ? (
         <None />
       ) : (
@@ -180,7 +164,7 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
 }
 
 const OWNER = (): Column<Account> =>
-  column('owner', 'operators.owner', { width: '100px', from: 1050 }, (one) =>
+  column('owner', 'operators.owner', { width: 100, from: 1050 }, (one) =>
     one.owner === null ? (
       <None />
     ) : (

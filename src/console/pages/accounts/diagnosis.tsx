@@ -223,7 +223,7 @@ function Checks({ of }: { of: readonly Condition[] }) {
         ({ key, ok, isSoft, text }) =>
           text && (
             <li key={key} class={ok ? 'good' : isSoft ? 'warn' : 'bad'}>
-              <Icon name={ok ? 'check' : isSoft ? 'warn' : 'cross'} />
+              <Icon name={ok ? 'check' : isSoft ? 'warn' : 'close'} />
               <span>{text}</span>
             </li>
           ),

@@ -86,7 +86,6 @@ export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
   );
 }
 
-/** Returns the fields that the other user or this form changes. */
 function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overtaken[] {
   return FIELD_NAMES.flatMap((name) => {
     const [before, now, own] = [opened, theirs, mine].map((of) => valueIn(of, name));

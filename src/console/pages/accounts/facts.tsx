@@ -17,9 +17,8 @@ import {
   Pieces,
   State,
 } from '../../ui/basics.js';
-import { Dialog, useAction } from '../../ui/dialog.js';
+import { FormDialog, useAction } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
-import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import {
   ACCESS_NAMES,
@@ -113,20 +112,19 @@ function UnconfirmedContacts({ account: { id } }: { account: Account }) {
 function Unconfirmed({ id, channel, done }: { id: string; channel: Channel; done: () => void }) {
   const [isAsking, setAsking] = useState(false);
   const [code, setCode] = useState('');
-  const { busy, error, run } = useAction();
+  const work = useAction();
   const name = t(`notices.channel.${channel}`);
   const send = () =>
-    run(async () => {
+    work.run(async () => {
       const { delivered } = await call('sendContactCode', { params: { id }, body: { channel } });
       notify(t(delivered ? 'contacts.code.sent' : 'contacts.code.notSent'));
     });
-  const confirm = () =>
-    run(async () => {
-      await call('confirmContact', { params: { id }, body: { channel, code } });
-      notify(t('contacts.confirmed'));
-      setAsking(false);
-      done();
-    });
+  const confirm = async () => {
+    await call('confirmContact', { params: { id }, body: { channel, code } });
+    notify(t('contacts.confirmed'));
+    setAsking(false);
+    done();
+  };
   return (
     <div class="row wrap">
       <State tone="warn">{t('contacts.unconfirmed', { name })}</State>
@@ -134,25 +132,22 @@ function Unconfirmed({ id, channel, done }: { id: string; channel: Channel; done
         {t('contacts.confirm')}
       </PermittedButton>
       {isAsking && (
-        <Dialog
+        <FormDialog
           title={t('contacts.confirm.title', { name })}
           onClose={() => setAsking(false)}
-          onSubmit={() => void confirm()}
-          footer={
-            <>
-              <Button onClick={() => void send()} disabled={busy}>
-                {t('contacts.code.send')}
-              </Button>
-              <Button type="submit" kind="primary" disabled={busy || code.trim() === ''}>
-                {t('contacts.confirm')}
-              </Button>
-            </>
-          }
+          action={t('contacts.confirm')}
+          isReady={code.trim() !== ''}
+          send={confirm}
+          work={work}
         >
           <p>{t('contacts.confirm.text')}</p>
+          <div class="row">
+            <Button onClick={() => void send()} disabled={work.busy}>
+              {t('contacts.code.send')}
+            </Button>
+          </div>
           <InputField label={t('contacts.code')} value={code} onInput={setCode} placeholder="abcde-fghij" />
-          {error ? <Failure error={error} /> : null}
-        </Dialog>
+        </FormDialog>
       )}
     </div>
   );

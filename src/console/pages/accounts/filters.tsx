@@ -1,5 +1,4 @@
 // The filters of the list of accounts: chips, and a range of expiry days. The address contains all of them.
-import { useRef } from 'preact/hooks';
 import type { AccountFilterBody } from '../../api-types.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
@@ -8,7 +7,7 @@ import { useUser } from '../../lib/rights.js';
 import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
 import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';
-import { useMenu } from '../../ui/menu.js';
+import { Menu } from '../../ui/menu.js';
 import { usePlans, useSellers } from './fields/plans.js';
 
 /** Returns the filter of an address. The address uses short names. */
@@ -53,42 +52,26 @@ export function AccountChips({ game }: { game: string | undefined }) {
   );
 }
 
-/** The filters by one of many values, and by days. */
+/** The filters by one of many values, and by days. A seller has no choice of owners, but sees the filter of a link. */
 export function AccountMenus() {
+  const { data } = useLoad('listTags', {}, { topics: ['accounts'] });
+  const tags = data?.items.map(({ tag, accounts }) => ({ value: tag, label: tag, note: count(accounts) }));
+  const named = (names: readonly string[]) => names.map((name) => ({ value: name, label: name }));
+  const sellers = useSellers().map(({ id, name }) => ({ value: id, label: name }));
+  const administrator = { value: NO_OWNER, label: t('operators.administrator') };
   return (
     <div class="row wrap tight">
       <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
-      <TagFilter />
-      <PlanFilter />
-      <ExitFilter />
-      <OwnerFilter />
+      <MenuFilter name="tag" title={t('tags.title')} items={tags ?? []} />
+      <MenuFilter name="plan" title={t('plans.choose')} items={named(usePlans().map(({ name }) => name))} />
+      <MenuFilter name="exit" title={t('account.exit')} items={named(useUser()?.exits ?? [])} />
+      <MenuFilter
+        name="owner"
+        title={t('operators.owner')}
+        items={sellers.length === 0 ? [] : [...sellers, administrator]}
+      />
     </div>
   );
-}
-
-/** Chooses among the tags in use. */
-function TagFilter() {
-  const { data } = useLoad('listTags', {}, { topics: ['accounts'] });
-  const items = data?.items.map(({ tag, accounts }) => ({ value: tag, label: tag, note: count(accounts) }));
-  return <MenuFilter name="tag" title={t('tags.title')} items={items ?? []} />;
-}
-
-function PlanFilter() {
-  const items = usePlans().map(({ name }) => ({ value: name, label: name }));
-  return <MenuFilter name="plan" title={t('plans.choose')} items={items} />;
-}
-
-function ExitFilter() {
-  const items = (useUser()?.exits ?? []).map((name) => ({ value: name, label: name }));
-  return <MenuFilter name="exit" title={t('account.exit')} items={items} />;
-}
-
-/** Chooses among the sellers and the administrator. A user who may not list sellers has no choice, but sees the filter of a link. */
-function OwnerFilter() {
-  const sellers = useSellers().map(({ id, name }) => ({ value: id, label: name }));
-  const administrator = { value: NO_OWNER, label: t('operators.administrator') };
-  const items = sellers.length === 0 ? [] : [...sellers, administrator];
-  return <MenuFilter name="owner" title={t('operators.owner')} items={items} />;
 }
 
 /** The value of the API for accounts of the administrator. */
@@ -102,37 +85,41 @@ interface MenuFilterProps {
 
 /** A filter by one of many values. The address holds it. Renders nothing when there is no choice. */
 function MenuFilter({ name, title, items }: MenuFilterProps) {
-  const { query } = usePlace();
-  const box = useRef<HTMLDetailsElement>(null);
-  useMenu(box);
-  const chosen = query.get(name);
+  const chosen = usePlace().query.get(name);
   if (items.length === 0 && chosen === null) return null;
-  const choose = (next: string | null) => {
-    if (box.current) box.current.open = false;
-    patchQuery({ [name]: next, cursor: null, back: null }, 'push');
-  };
   const label = items.find(({ value }) => value === chosen)?.label ?? chosen;
   return (
-    <details class={`menu-filter ${name}-filter`} ref={box}>
-      <summary class={chosen === null ? 'chip' : 'chip chosen'}>
-        {label === null ? t('list.filter', { title }) : t('audit.field', { field: title, value: label })}
-      </summary>
-      <div class="menu tall">
-        {items.map((each) => (
-          <button
-            key={each.value}
-            type="button"
-            class="link row"
-            aria-pressed={each.value === chosen}
-            onClick={() => choose(each.value)}
-          >
-            <span class="grow break">{each.label}</span> <span class="soft number">{each.note}</span>
-          </button>
-        ))}
-        <button type="button" class="link" disabled={chosen === null} onClick={() => choose(null)}>
-          {t('list.filter.any')}
-        </button>
-      </div>
-    </details>
+    <Menu
+      look={`menu-filter ${name}-filter`}
+      summaryLook={chosen === null ? 'chip' : 'chip chosen'}
+      summary={
+        label === null ? t('list.filter', { title }) : t('audit.field', { field: title, value: label })
+      }
+    >
+      {(close) => {
+        const choose = (next: string | null) => {
+          close();
+          patchQuery({ [name]: next, cursor: null, back: null }, 'push');
+        };
+        return (
+          <div class="menu tall">
+            {items.map(({ value, label, note }) => (
+              <button
+                key={value}
+                type="button"
+                class="link row"
+                aria-pressed={value === chosen}
+                onClick={() => choose(value)}
+              >
+                <span class="grow break">{label}</span> <span class="soft number">{note}</span>
+              </button>
+            ))}
+            <button type="button" class="link" disabled={chosen === null} onClick={() => choose(null)}>
+              {t('list.filter.any')}
+            </button>
+          </div>
+        );
+      }}
+    </Menu>
   );
 }

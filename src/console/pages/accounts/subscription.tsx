@@ -64,7 +64,6 @@ export function Subscription({ account: { id } }: { account: Account }) {
   );
 }
 
-/** A new link, shown once. */
 export function MadeSubscription({ made: { url, guess } }: { made: NewSubscription }) {
   return (
     <>

@@ -43,14 +43,12 @@ function sessionListColumns(): readonly Column<AgentSession>[] {
         {one.key}
       </a>
     )),
-    column('agent', 'agents.agent', { width: '128px', from: 520 }, (one) => one.agent),
-    column('messages', 'agentSessions.messages', { width: '96px', align: 'end', from: 560 }, (one) =>
+    column('agent', 'agents.agent', { width: 128, from: 520 }, (one) => one.agent),
+    column('messages', 'agentSessions.messages', { width: 96, align: 'end', from: 560 }, (one) =>
       count(one.messages),
     ),
-    column('bytes', 'agentSessions.size', { width: '96px', align: 'end', from: 720 }, (one) =>
-      bytes(one.bytes),
-    ),
-    column('used', 'tokens.lastUsed', { width: '112px', align: 'end' }, (one) => <Ago at={one.lastUsedAt} />),
+    column('bytes', 'agentSessions.size', { width: 96, align: 'end', from: 720 }, (one) => bytes(one.bytes)),
+    column('used', 'tokens.lastUsed', { width: 112, align: 'end' }, (one) => <Ago at={one.lastUsedAt} />),
   ];
 }
 

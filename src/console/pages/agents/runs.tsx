@@ -62,8 +62,8 @@ export function RunList() {
 
 function runColumns(): readonly Column<Run>[] {
   return [
-    column('status', 'account.state', { width: '112px' }, (one) => <RunState status={one.status} />),
-    column('agent', 'agents.agent', { width: '128px', from: 520 }, (one) => (
+    column('status', 'account.state', { width: 112 }, (one) => <RunState status={one.status} />),
+    column('agent', 'agents.agent', { width: 128, from: 520 }, (one) => (
       <span class="strong">{one.agent}</span>
     )),
     column('message', 'run.message', {}, (one) => (
@@ -72,10 +72,10 @@ function runColumns(): readonly Column<Run>[] {
       </a>
     )),
     column('reply', 'run.reply', { from: 1000 }, (one) => <span class="soft">{one.error ?? one.reply}</span>),
-    column('session', 'run.session', { width: '144px', from: 1200 }, (one) => (
+    column('session', 'run.session', { width: 144, from: 1200 }, (one) => (
       <span class="soft">{one.session}</span>
     )),
-    column('delivery', 'run.delivery', { width: '104px', from: 900 }, (one) =>
+    column('delivery', 'run.delivery', { width: 104, from: 900 }, (one) =>
       one.delivery === 'none' ? (
         <None />
       ) : (
@@ -84,8 +84,8 @@ function runColumns(): readonly Column<Run>[] {
         </State>
       ),
     ),
-    column('took', 'run.took', { width: '72px', from: 720, align: 'end' }, (one) => tookText(one)),
-    column('at', 'run.acceptedAt', { width: '84px', align: 'end' }, (one) => <Ago at={one.acceptedAt} />),
+    column('took', 'run.took', { width: 72, from: 720, align: 'end' }, (one) => tookText(one)),
+    column('at', 'run.acceptedAt', { width: 84, align: 'end' }, (one) => <Ago at={one.acceptedAt} />),
   ];
 }
 

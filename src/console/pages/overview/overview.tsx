@@ -51,7 +51,6 @@ export function OverviewPage() {
   );
 }
 
-/** The first steps on a daemon without accounts. */
 function FirstSteps() {
   const who = useCell(me);
   const address = who ? hostPort(who.link) : '127.0.0.1:1080';

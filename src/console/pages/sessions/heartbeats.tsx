@@ -99,37 +99,31 @@ function sumColumns(
   stepMs: number,
 ): readonly Column<HeartbeatSum>[] {
   return [
-    {
-      key: 'key',
-      head: by === 'game' ? t('account.game') : t('account.username'),
-      cell: (one) => {
-        const name = nameOf(one.label);
-        if (one.key === null) return <span class="soft">{name}</span>;
-        return (
-          <a
-            class="strong"
-            href={by === 'account' ? href(['accounts', one.key]) : href(['accounts'], { game: one.key })}
-          >
-            {name}
-          </a>
-        );
-      },
-    },
-    column('heartbeats', 'nav.heartbeats', { width: '120px', align: 'end' }, (one) => count(one.heartbeats)),
+    column('key', by === 'game' ? 'account.game' : 'account.username', {}, ({ key, label }) => {
+      const name = nameOf(label);
+      if (key === null) return <span class="soft">{name}</span>;
+      const link = by === 'account' ? href(['accounts', key]) : href(['accounts'], { game: key });
+      return (
+        <a class="strong" href={link}>
+          {name}
+        </a>
+      );
+    }),
+    column('heartbeats', 'nav.heartbeats', { width: 120, align: 'end' }, (one) => count(one.heartbeats)),
     ...(by === 'game'
       ? [
           column(
             'accounts',
             'nav.accounts',
-            { width: '96px', align: 'end' as const, from: 560 },
+            { width: 96, align: 'end' as const, from: 560 },
             (one: HeartbeatSum) => <span class="number">{count(one.accounts)}</span>,
           ),
         ]
       : []),
-    column('traffic', 'sessions.bytes', { width: '200px', align: 'end', from: 720 }, (one) => (
+    column('traffic', 'sessions.bytes', { width: 200, align: 'end', from: 720 }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),
-    column('last', 'heartbeats.last', { width: '128px', align: 'end', from: 480 }, (one) => (
+    column('last', 'heartbeats.last', { width: 128, align: 'end', from: 480 }, (one) => (
       <Last at={one.lastAt} stepMs={stepMs} />
     )),
   ];
@@ -142,7 +136,6 @@ function Last({ at, stepMs }: { at: string; stepMs: number }) {
   return <time dateTime={at}>{t('heartbeats.within', { time: duration(Math.max(1_000, passedMs)) })}</time>;
 }
 
-/** The newest entries of one game, below the table. */
 function Newest({ game }: { game: string }) {
   const newest = useLoad('listHeartbeats', { query: { game, limit: 50 } }, { everyMs: 10_000 });
   return (
@@ -171,18 +164,18 @@ function Newest({ game }: { game: string }) {
 
 function entryColumns(): readonly Column<HeartbeatEntry>[] {
   return [
-    column('at', 'logins.at', { width: '112px' }, (one) => <Ago at={one.at} />),
-    column('kind', 'heartbeats.kind', { width: '88px', from: 400 }, (one) => (
+    column('at', 'logins.at', { width: 112 }, (one) => <Ago at={one.at} />),
+    column('kind', 'heartbeats.kind', { width: 88, from: 400 }, (one) => (
       <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>
     )),
     column('username', 'account.username', {}, (one) => (
       <AccountLink id={one.accountId} name={one.username} />
     )),
     column('destination', 'sessions.destination', { from: 700 }, (one) => one.destination),
-    column('client', 'sessions.client', { width: '152px', from: 900 }, (one) => (
+    column('client', 'sessions.client', { width: 152, from: 900 }, (one) => (
       <Client address={one.client} origin={one.clientOrigin} />
     )),
-    column('traffic', 'sessions.bytes', { width: '176px', align: 'end', from: 560 }, (one) => (
+    column('traffic', 'sessions.bytes', { width: 176, align: 'end', from: 560 }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),
   ];

@@ -82,7 +82,7 @@ const clientOf = (login: Login) => <Client address={login.client} origin={login.
 
 function columns(): readonly Column<Login>[] {
   const outcome: Column<Login>['phone'] = {
-    width: '184px',
+    width: 184,
     align: 'end',
     cell: (one) => <Lines end of={[<Outcome login={one} />, <Ago at={one.at} />]} />,
   };
@@ -91,10 +91,10 @@ function columns(): readonly Column<Login>[] {
     cell: (one) => <Lines of={[<Name login={one} />, clientOf(one)]} />,
   };
   return [
-    column('outcome', 'logins.outcome', { width: '200px', phone: outcome }, (one) => <Outcome login={one} />),
+    column('outcome', 'logins.outcome', { width: 200, phone: outcome }, (one) => <Outcome login={one} />),
     column('username', 'account.username', { phone: name }, (one) => <Name login={one} />),
-    column('client', 'sessions.client', { width: '200px', from: 700 }, clientOf),
-    column('ago', '', { width: '112px', align: 'end' }, (one) => <Ago at={one.at} />),
-    column('at', 'logins.at', { width: '176px', from: 900, align: 'end' }, (one) => <At at={one.at} />),
+    column('client', 'sessions.client', { width: 200, from: 700 }, clientOf),
+    column('ago', '', { width: 112, align: 'end' }, (one) => <Ago at={one.at} />),
+    column('at', 'logins.at', { width: 176, from: 900, align: 'end' }, (one) => <At at={one.at} />),
   ];
 }

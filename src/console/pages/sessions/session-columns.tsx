@@ -95,38 +95,38 @@ export function sessionColumns(
     column(
       'game',
       'account.game',
-      { sort: 'gameId', width: '100px', from: 800 },
+      { sort: 'gameId', width: 100, from: 800 },
       ({ gameId }) => gameId ?? <None />,
     ),
-    column('client', 'sessions.client', { sort: 'client', width: '152px', from: 900 }, (one) => (
+    column('client', 'sessions.client', { sort: 'client', width: 152, from: 900 }, (one) => (
       <span title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}>
         {clientOf(one)}
         {one.clientProtocol !== 'socks5' && <span class="faint">/{PROTOCOL_NAMES[one.clientProtocol]}</span>}
       </span>
     )),
-    column('node', 'nodes.name', { width: '112px', from: 1100 }, (one) => (
+    column('node', 'nodes.name', { width: 112, from: 1100 }, (one) => (
       <span title={one.node}>{one.node}</span>
     )),
     column(
       'rate',
       'sessions.rate',
       {
-        ...{ sort: 'bytesPerSecond', largestFirst: true, width: '184px', from: 700, align: 'end' },
+        sort: '-bytesPerSecond',
+        width: 184,
+        from: 700,
+        align: 'end',
         phone: {
-          width: '88px',
+          width: 88,
           cell: (one) => <Lines end of={[`↓ ${rate(one.bytesPerSecondDown)}`, age(one)]} />,
         },
       },
       (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
     ),
-    column(
-      'bytes',
-      'sessions.bytes',
-      { sort: 'bytes', largestFirst: true, width: '184px', from: 1200, align: 'end' },
-      (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
-    ),
-    column('age', 'sessions.age', { sort: 'openedAt', width: '84px', from: 560, align: 'end' }, age),
-    column('end', '', { width: '72px', align: 'end', phone: { width: '64px' } }, (one) => (
+    column('bytes', 'sessions.bytes', { sort: '-bytes', width: 184, from: 1200, align: 'end' }, (one) => (
+      <Traffic up={one.bytesUp} down={one.bytesDown} />
+    )),
+    column('age', 'sessions.age', { sort: 'openedAt', width: 84, from: 560, align: 'end' }, age),
+    column('end', '', { width: 72, align: 'end', phone: { width: 64 } }, (one) => (
       <EndButton session={one} reload={reload} />
     )),
   ];

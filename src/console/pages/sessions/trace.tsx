@@ -169,29 +169,26 @@ function Found({ of: { items, incomplete, nextCursor } }: { of: Trace }) {
 }
 
 function columns(): readonly Column<TraceItem>[] {
-  const lines = (
-    key: string,
-    head: string,
-    cell: (one: TraceItem) => readonly [preact.ComponentChild, preact.ComponentChild],
-  ): Column<TraceItem> => ({
-    key,
-    head,
-    cell: (one) => <Lines of={cell(one)} />,
-  });
   return [
-    lines('who', t('account.username'), ({ account, client, clientOrigin }) => [
-      <AccountLink key="account" id={account.id} name={account.username} />,
-      <Client key="client" address={client} origin={clientOrigin} />,
-    ]),
-    lines('where', t('sessions.destination'), ({ account, destination, outgoing, exit, isLive }) => {
+    column('who', 'account.username', {}, ({ account, client, clientOrigin }) => (
+      <Lines
+        of={[
+          <AccountLink key="account" id={account.id} name={account.username} />,
+          <Client key="client" address={client} origin={clientOrigin} />,
+        ]}
+      />
+    )),
+    column('where', 'sessions.destination', {}, ({ account, destination, outgoing, exit, isLive }) => {
       const { host, address, port } = destination;
       const where = shown({ address: host, port });
       const link = href(['sessions'], { search: account.username });
       const from = `${address === host ? '' : address} ← ${outgoing ? shown(outgoing) : (exit ?? '')}`;
-      return [isLive ? <a href={link}>{where}</a> : where, from];
+      return <Lines of={[isLive ? <a href={link}>{where}</a> : where, from]} />;
     }),
-    lines('when', t('trace.when'), ({ startedAt, endedAt }) => [<At at={startedAt} />, <At at={endedAt} />]),
-    column('bytes', 'sessions.bytes', { width: '184px', from: 900, align: 'end' }, (one) => (
+    column('when', 'trace.when', {}, ({ startedAt, endedAt }) => (
+      <Lines of={[<At key="start" at={startedAt} />, <At key="end" at={endedAt} />]} />
+    )),
+    column('bytes', 'sessions.bytes', { width: 184, from: 900, align: 'end' }, (one) => (
       <Traffic up={one.bytesUp ?? 0} down={one.bytesDown ?? 0} />
     )),
   ];

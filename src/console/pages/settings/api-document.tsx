@@ -1,6 +1,6 @@
 // Renders the OpenAPI document: every operation with its request and its answers.
-import { useEffect, useState } from 'preact/hooks';
 import { language, t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
 import { API_STATUSES, API_SUMMARIES, API_TAGS } from '../../locales/api.zh-CN.js';
 import { Tag } from '../../ui/basics.js';
 import { SmallTable } from '../../ui/small-table.js';
@@ -35,19 +35,9 @@ function inChinese(texts: Readonly<Record<string, string>>, key: string, english
 const ADDRESS = '/api/v1/openapi.json';
 
 export function ApiDocument() {
-  const [state, setState] = useState<{ document?: Document; error?: unknown }>({});
-  useEffect(() => {
-    fetch(ADDRESS, { credentials: 'same-origin' })
-      .then((response) =>
-        response.ok ? response.json() : Promise.reject(new Error(String(response.status))),
-      )
-      .then(
-        (document: Document) => setState({ document }),
-        (error: unknown) => setState({ error }),
-      );
-  }, []);
-  const { document, error } = state;
-  if (!document) return error ? <Failure error={error} /> : <Skeleton rows={12} />;
+  const { data, error, reload } = useLoad('getOpenApi', {});
+  if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
+  const document = data as unknown as Document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );

@@ -8,7 +8,6 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { readNumber } from '../../lib/number-text.js';
 import { Ago, At, Card, Permitted, Tag } from '../../ui/basics.js';
-import { useAction } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { SettingsForm } from '../../ui/settings-form.js';
@@ -16,49 +15,36 @@ import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
-const FIELDS = [
-  'heartbeatDays',
-  'heartbeatsPerAccount',
-  'sessionDays',
-  'runDays',
-  'loginDays',
-  'auditDays',
-] as const satisfies readonly (keyof Retention)[];
+/** The least and the most of each. Without days, sessions are not recorded. */
+const RANGES: Readonly<Record<keyof Retention, { readonly min: number; readonly max: number }>> = {
+  heartbeatDays: { min: 1, max: 3_650 },
+  heartbeatsPerAccount: { min: 1, max: 10_000_000 },
+  sessionDays: { min: 0, max: 3_650 },
+  runDays: { min: 1, max: 3_650 },
+  loginDays: { min: 1, max: 3_650 },
+  auditDays: { min: 1, max: 3_650 },
+};
+const FIELDS = Object.keys(RANGES) as (keyof Retention)[];
 
-type Texts = Readonly<Record<keyof Retention, string>>;
-
-function textsOf(saved: Retention | undefined): Texts {
-  return Object.fromEntries(FIELDS.map((name) => [name, saved ? String(saved[name]) : ''])) as Texts;
-}
-
-const maxOf = (name: keyof Retention): number => (name === 'heartbeatsPerAccount' ? 10_000_000 : 3_650);
-
-/** Without days, sessions are not recorded. */
-const minOf = (name: keyof Retention): number => (name === 'sessionDays' ? 0 : 1);
-
-/** Reads a field; undefined for an invalid number. Every retention time needs a number. */
-function readField(name: keyof Retention, text: string): number | undefined {
-  return readNumber(text, { min: minOf(name), max: maxOf(name), whole: true }) ?? undefined;
-}
-
-/** Returns the numbers of the changed fields; undefined while one of them is invalid. */
-function readChanges(changes: Partial<Texts>): Partial<Retention> | undefined {
-  const entries = (Object.entries(changes) as [keyof Retention, string][]).map(
-    ([name, text]) => [name, readField(name, text)] as const,
-  );
-  return entries.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(entries);
-}
+/** Returns undefined for an invalid number. Every retention time needs one. */
+const readField = (name: keyof Retention, text: string): number | undefined =>
+  readNumber(text, { ...RANGES[name], whole: true }) ?? undefined;
 
 export function RetentionSettings() {
   const saved = useLoad('getRetention', {}, { topics: ['settings'] });
-  const draft = useDraft(textsOf(saved.data));
-  const work = useAction();
-  const changes = readChanges(draft.changes);
+  const draft = useDraft(
+    Object.fromEntries(FIELDS.map((name) => [name, String(saved.data?.[name] ?? '')])) as Record<
+      keyof Retention,
+      string
+    >,
+  );
+  const changed = FIELDS.filter((name) => draft.changes[name] !== undefined);
+  const read = (name: keyof Retention) => readField(name, draft.values[name]);
   const save = async () => {
     // Reads the current values first, so that another user's changes to other fields stay.
     const now = await callWithEtag('getRetention');
     const { answer, etag } = await callWithEtag('setRetention', {
-      body: { ...now.answer, ...changes },
+      body: { ...now.answer, ...Object.fromEntries(changed.map((name) => [name, read(name)])) },
       etag: now.etag,
     });
     notify(t('settings.saved'));
@@ -70,9 +56,8 @@ export function RetentionSettings() {
       {() => (
         <SettingsForm
           draft={draft}
-          work={work}
           right="setRetention"
-          isValid={changes !== undefined}
+          isValid={changed.every((name) => read(name) !== undefined)}
           save={save}
         >
           <h2>{t('settings.retention')}</h2>
@@ -82,13 +67,8 @@ export function RetentionSettings() {
               path={name}
               key={name}
               label={t(`retention.${name}`)}
-              error={
-                readField(name, draft.values[name]) === undefined
-                  ? t('retention.wrong', { min: minOf(name), max: maxOf(name) })
-                  : undefined
-              }
-              value={draft.values[name]}
-              onInput={(text) => draft.set({ [name]: text })}
+              error={read(name) === undefined ? t('retention.wrong', RANGES[name]) : undefined}
+              {...draft.control(name)}
               inputMode="numeric"
             />
           ))}

@@ -3,7 +3,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../../api-types.js';
 import { call, callWithEtag } from '../../lib/api.js';
-import { useDraft } from '../../lib/draft.js';
+import { controlOf, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, PermittedButton, State, Tag } from '../../ui/basics.js';
@@ -131,17 +131,24 @@ export function GameSettings() {
   );
 }
 
-/** Summarizes the rules by their GameIDs. */
 function inShort(rules: readonly GameRule[]): string {
   return rules.length === 0 ? '—' : rules.map((rule) => rule.id ?? rule.gameId ?? '').join(' · ');
 }
 
+interface Tried {
+  readonly destination: string;
+  readonly protocol: 'tcp' | 'udp';
+  /** The first bytes, in this form. */
+  readonly text: string;
+  readonly form: 'text' | 'hex';
+}
+const EXAMPLE: Tried = { destination: 'gz-1.arena.example:7000', protocol: 'tcp', text: '', form: 'text' };
+
 /** @param rules null while a rule is incomplete */
 function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
-  const [destination, setDestination] = useState('gz-1.arena.example:7000');
-  const [protocol, setProtocol] = useState<'tcp' | 'udp'>('tcp');
-  const [text, setText] = useState('');
-  const [form, setForm] = useState<'text' | 'hex'>('text');
+  const [typed, setTyped] = useState<Tried>(EXAMPLE);
+  const control = controlOf(typed, (patch) => setTyped((before) => ({ ...before, ...patch })));
+  const { destination, protocol, text, form } = typed;
   const [result, setResult] = useState<GameRuleTestResult | null>(null);
   const { busy, error, run } = useAction();
   const bytes = form === 'text' ? new TextEncoder().encode(text) : fromHex(text);
@@ -159,27 +166,24 @@ function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
       <h2>{t('games.test')}</h2>
       <p class="soft">{t('games.test.text')}</p>
       <Field label={t('sessions.destination')}>
-        <Input value={destination} onInput={setDestination} placeholder="host:port" />
+        <Input {...control('destination')} placeholder="host:port" />
       </Field>
       <Segments
-        value={protocol}
+        {...control('protocol')}
         label={t('games.protocol')}
-        onInput={setProtocol}
         options={optionsOf(['tcp', 'udp'], (of) => of.toUpperCase())}
       />
       <div class="row">
         <span class="grow">{t('games.bytes')}</span>
         <Segments
-          value={form}
+          {...control('form')}
           label={t('games.form')}
-          onInput={setForm}
           options={optionsOf(['text', 'hex'], (of) => t(`games.form.${of}`))}
         />
       </div>
       <Field label={t('games.bytes.label')} error={bytes === null ? t('games.badHex') : undefined}>
         <Area
-          value={text}
-          onInput={setText}
+          {...control('text')}
           rows={3}
           mono
           placeholder={form === 'text' ? 'GAMEID=ARENA7;' : '47 41 4d 45'}

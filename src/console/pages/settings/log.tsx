@@ -102,7 +102,6 @@ function useHeld(page: Page | undefined, isHeld: boolean, key: string): Page | u
   return held.current?.key === key ? held.current.page : undefined;
 }
 
-/** The line as the daemon wrote it. */
 function asLine({ level, at, message, fields }: LogLine): string {
   return `${JSON.stringify({ level, time: at, msg: message, ...fields })}\n`;
 }

@@ -101,22 +101,22 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
         </span>
       </span>
     )),
-    column('state', 'account.state', { width: '180px' }, (one) => <StateOf node={one} />),
+    column('state', 'account.state', { width: 180 }, (one) => <StateOf node={one} />),
     column(
       'sessions',
       'nav.sessions',
-      { width: '84px', align: 'end', phone: { width: '92px', cell: sessionsOnPhone } },
+      { width: 84, align: 'end', phone: { width: 92, cell: sessionsOnPhone } },
       (one) => count(one.sessions),
     ),
-    column('rate', 'sessions.rate', { width: '184px', from: 1000, align: 'end' }, (one) => (
+    column('rate', 'sessions.rate', { width: 184, from: 1000, align: 'end' }, (one) => (
       <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />
     )),
-    column('cpu', 'nodes.cpu', { width: '72px', from: 900, align: 'end' }, (one) => (
+    column('cpu', 'nodes.cpu', { width: 72, from: 900, align: 'end' }, (one) => (
       <span class="number" title={t('nodes.cpu.title')}>
         {Math.round(one.cpuPercent)}%
       </span>
     )),
-    column('database', 'nodes.database', { width: '92px', from: 900, align: 'end' }, (one) => (
+    column('database', 'nodes.database', { width: 92, from: 900, align: 'end' }, (one) => (
       <span class="number" title={t('nodes.database.title')}>
         {one.databaseDelayMs === null ? <None /> : t('nodes.ms', { n: one.databaseDelayMs })}
       </span>
@@ -124,8 +124,8 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
     column('addresses', 'nodes.addresses', { from: 1200 }, (one) => (
       <span title={one.addresses.socks.join('\n')}>{one.addresses.socks.join(' ')}</span>
     )),
-    column('seen', 'nodes.seen', { width: '104px', from: 700 }, (one) => <Ago at={one.renewedAt} />),
-    column('drain', '', { width: '96px', align: 'end', phone: { width: '92px' } }, (one) => (
+    column('seen', 'nodes.seen', { width: 104, from: 700 }, (one) => <Ago at={one.renewedAt} />),
+    column('drain', '', { width: 96, align: 'end', phone: { width: 92 } }, (one) => (
       <Change node={one} nodes={nodes} reload={reload} />
     )),
   ];

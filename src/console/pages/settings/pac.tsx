@@ -74,7 +74,6 @@ export function PacSettings() {
   );
 }
 
-/** The fields that somebody else changed meanwhile, or this form. */
 function overtaken({ base, changes }: Draft<Fields>, { rules, otherwise }: PacRules): readonly Overtaken[] {
   const text = textOf(rules);
   return [

@@ -12,7 +12,6 @@ import { Checkbox, Field, Input, InputField } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
-import { notify } from '../../ui/toast.js';
 import {
   AccountFields,
   type FieldTexts,
@@ -31,53 +30,45 @@ const LIMITS = LIMIT_NAMES.filter((name) => name !== 'egressClass');
 export function PlanSettings() {
   const saved = useLoad('getPlans', {}, { topics: ['settings'] });
   const { data, etag, reload } = saved;
-  const [editing, setEditing] = useState<Plan | 'new' | null>(null);
   const plans = data?.plans ?? [];
-  const save = async (next: readonly Plan[]) => {
-    await call('setPlans', { body: { plans: next }, etag });
-    notify(t('settings.saved'));
-    reload();
-  };
+  const save = (next: readonly Plan[]) => call('setPlans', { body: { plans: next }, etag });
   return (
-    <>
-      <ShortList
-        of={saved}
-        rowsOf={(data) => data.plans}
-        skeleton={4}
-        text={t('plans.text')}
-        add={t('plans.new')}
-        onAdd={() => setEditing('new')}
-        empty={
-          <Empty icon="accounts" title={t('plans.empty')}>
-            {t('plans.empty.text')}
-            <pre>pulsegate plan set month --days 30</pre>
-          </Empty>
-        }
-        table={{
-          label: t('settings.plans'),
-          columns: columns(({ name }) => save(plans.filter((each) => each.name !== name))),
-          rowHeight: 52,
-          phoneRowHeight: 102,
-          id: (plan) => plan.name,
-          open: setEditing,
-        }}
-      />
-      {editing !== null && (
+    <ShortList
+      of={saved}
+      rowsOf={(data) => data.plans}
+      text={t('plans.text')}
+      add={t('plans.new')}
+      empty={
+        <Empty icon="accounts" title={t('plans.empty')}>
+          {t('plans.empty.text')}
+          <pre>pulsegate plan set month --days 30</pre>
+        </Empty>
+      }
+      table={(edit) => ({
+        label: t('settings.plans'),
+        columns: columns(({ name }) => save(plans.filter((each) => each.name !== name)), reload),
+        rowHeight: 52,
+        phoneRowHeight: 102,
+        id: (plan) => plan.name,
+        open: edit,
+      })}
+      dialog={({ row, onClose, onSaved }) => (
         <PlanDialog
-          plan={editing === 'new' ? null : editing}
+          plan={row}
           taken={plans.map(({ name }) => name)}
-          onClose={() => setEditing(null)}
+          onClose={onClose}
           save={async (plan) => {
-            const old = editing === 'new' ? null : editing.name;
             // The plan may have been removed meanwhile.
-            const isNew = !plans.some(({ name }) => name === old);
-            await save(isNew ? [...plans, plan] : plans.map((each) => (each.name === old ? plan : each)));
-            setEditing(null);
+            const isNew = !plans.some(({ name }) => name === row?.name);
+            await save(
+              isNew ? [...plans, plan] : plans.map((each) => (each.name === row?.name ? plan : each)),
+            );
+            onSaved();
           }}
           onStale={reload}
         />
       )}
-    </>
+    />
   );
 }
 
@@ -90,26 +81,28 @@ const onPhone = (plan: Plan) => (
   </div>
 );
 
-function columns(remove: (plan: Plan) => Promise<void>): readonly Column<Plan>[] {
+function columns(remove: (plan: Plan) => Promise<unknown>, reload: () => void): readonly Column<Plan>[] {
   return [
-    column('name', 'tokens.name', { width: '240px', phone: { width: undefined, cell: onPhone } }, (plan) => (
+    column('name', 'tokens.name', { width: 240, phone: { width: undefined, cell: onPhone } }, (plan) => (
       <div>
         <span class="strong">{plan.name}</span>
       </div>
     )),
-    column('days', 'plans.lasts', { width: '200px' }, daysWords),
+    column('days', 'plans.lasts', { width: 200 }, daysWords),
     column('limits', 'limits.title', { from: 640 }, ({ limits }) => (
       <div class="over-two-lines">
         <Pieces of={planLimitList(limits)} between=" · " />
       </div>
     )),
-    column('remove', '', { width: '88px', align: 'end', phone: {} }, (plan) => (
+    column('remove', '', { width: 88, align: 'end', phone: {} }, (plan) => (
       <AskButton
         kind="link danger"
         text={t('operators.remove')}
         label={t('plans.remove')}
         danger
         act={() => remove(plan)}
+        done={t('settings.saved')}
+        after={reload}
         question={t('plans.remove.text', { name: plan.name })}
       />
     )),

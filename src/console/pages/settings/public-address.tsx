@@ -7,7 +7,6 @@ import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
 import { Facts, Tag } from '../../ui/basics.js';
-import { useAction } from '../../ui/dialog.js';
 import { Field, Input } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { SettingsForm } from '../../ui/settings-form.js';
@@ -55,7 +54,6 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     host: ofConsole(saved.hostSource, saved.host),
     port: ofConsole(saved.portSource, saved.port),
   });
-  const work = useAction();
   const { control } = draft;
   const { host, port } = draft.values;
   const badPort = port !== '' && !(/^\d{1,5}$/.test(port) && +port >= 1 && +port <= 65_535);
@@ -74,7 +72,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
   const portFrom: TextKey =
     saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`;
   return (
-    <SettingsForm draft={draft} work={work} right="setPublicAddress" isValid={!badPort} save={save}>
+    <SettingsForm draft={draft} right="setPublicAddress" isValid={!badPort} save={save}>
       <h2>{t('settings.address')}</h2>
       <p class="soft">{t('publicAddress.text')}</p>
       <LinkNotice isHere />

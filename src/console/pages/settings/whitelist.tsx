@@ -1,12 +1,13 @@
 // The IP whitelist: the text field of the account API with an explanation of each entry. It warns operators who would lock
 // themselves out.
-import { useEffect, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { WhitelistCheck } from '../../api-types.js';
 import { ApiError, call, callWithEtag } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Card, State, type Tone, useSettled } from '../../ui/basics.js';
+import { usePreview } from '../../lib/preview.js';
+import { Card, State, type Tone } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
 import { AreaField, Field, Input } from '../../ui/form.js';
 import { SettingsForm, useSaving } from '../../ui/settings-form.js';
@@ -122,18 +123,16 @@ function invalidWords({ entries }: WhitelistCheck): string {
   return t('whitelist.invalid', { entries: invalid.join(t('schedule.list')) });
 }
 
-function useCheck(text: string | null, address: string): WhitelistCheck | null {
-  const question = useSettled(JSON.stringify({ text, address: address.trim() }), 200);
-  const [check, setCheck] = useState<WhitelistCheck | null>(null);
-  useEffect(() => {
-    const asked = JSON.parse(question) as { text: string | null; address: string };
-    if (asked.text === null) return;
-    const abort = new AbortController();
-    const body = { whitelist: asked.text, ...(asked.address === '' ? {} : { address: asked.address }) };
-    call('checkWhitelist', { body, signal: abort.signal }).then(setCheck, () => {});
-    return () => abort.abort();
-  }, [question]);
-  return check;
+/** Returns what the daemon says of the text, and of the former one while it has not answered yet. */
+function useCheck(whitelist: string | null, address: string): WhitelistCheck | null {
+  const { result } = usePreview(
+    whitelist === null ? null : { whitelist, ...(address.trim() === '' ? {} : { address: address.trim() }) },
+    (body, signal) => call('checkWhitelist', { body, signal }),
+    200,
+  );
+  const last = useRef(result);
+  last.current = result ?? last.current;
+  return last.current;
 }
 
 const TONES: Readonly<Record<string, Tone>> = { invalid: 'bad', everyone: 'warn' };

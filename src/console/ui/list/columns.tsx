@@ -1,28 +1,25 @@
 // Which columns a table shows: the chosen ones, and as many of the others as fit.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../../lib/cell.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { useWidth } from '../basics.js';
 import { Icon } from '../icons.js';
-import { useMenu } from '../menu.js';
+import { Menu } from '../menu.js';
 
 export interface Column<T> {
   readonly key: string;
   readonly head: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** Name of the column in the `sort` parameter; left out: the table cannot be sorted by it. */
+  /** Name of the column in the `sort` parameter, after `-` if the first press sorts by the largest value; left out: not sortable. */
   readonly sort?: string;
-  /** The first press sorts by the largest value. */
-  readonly largestFirst?: boolean;
   /** In px; left out: the column shares the remaining width, and has at least `MIN_FLEXIBLE_PX`. */
-  readonly width?: string | undefined;
+  readonly width?: number | undefined;
   /** When the columns do not fit, the column with the largest number disappears first; left out: always shown. */
   readonly from?: number | undefined;
   readonly align?: 'end' | undefined;
   /** What differs on a phone. As soon as one column of a table has a phone form, only such columns are shown there. */
   readonly phone?: Partial<Pick<Column<T>, 'cell' | 'width' | 'from' | 'align'>> & {
-    /** Stands before the others. */
     readonly isFirst?: boolean;
   };
 }
@@ -51,7 +48,6 @@ export function Lines({
   );
 }
 
-/** Returns the columns in their form for a phone. */
 export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
   const own = columns.filter(({ phone }) => phone);
   if (own.length === 0) return columns;
@@ -68,13 +64,9 @@ const MIN_FLEXIBLE_PX = 160;
 const MIN_FLEXIBLE_ON_PHONE_PX = 88;
 const PHONE_PX = 480;
 
-/** Returns the least width of the columns, in px. */
 export function minWidthOf(columns: readonly Pick<Column<never>, 'width'>[], availablePx: number): number {
   const flexible = availablePx < PHONE_PX ? MIN_FLEXIBLE_ON_PHONE_PX : MIN_FLEXIBLE_PX;
-  return columns.reduce(
-    (sum, { width }) => sum + (width?.endsWith('px') ? Number.parseFloat(width) : flexible),
-    0,
-  );
+  return columns.reduce((sum, { width }) => sum + (width ?? flexible), 0);
 }
 
 /** By column key: true for a column the user added, false for one the user removed. Other columns appear when they fit. */
@@ -98,7 +90,6 @@ export function fittingColumns<T>(
 
 const storedAs = (table: string): string => `pulsegate.columns.${table}`;
 
-/** Returns a function that makes one cell for each table. */
 function cellsBy<T>(first: (table: string) => T): (table: string) => Cell<T> {
   const cells = new Map<string, Cell<T>>();
   return (table) => {
@@ -134,12 +125,9 @@ export function useColumnChoice(table: string | undefined): ColumnChoice {
   return useCell(table === undefined ? NO_CHOICE : choiceOf(table));
 }
 
-/** A button that opens the list of a table's columns. */
 export function ColumnChooser<T>({ table, columns }: { table: string; columns: readonly Column<T>[] }) {
   const choice = useColumnChoice(table);
   const drawn = new Set(useCell(drawnOf(table)).split(' '));
-  const box = useRef<HTMLDetailsElement>(null);
-  useMenu(box);
   const isPhone = useWidth() < WIDE_PX && columns.some(({ phone }) => phone);
   const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
   if (optional.length === 0 || isPhone) return null;
@@ -148,10 +136,12 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
     choiceOf(table).set(next);
   };
   return (
-    <details class="chooser" ref={box}>
-      <summary class="button icon-only" aria-label={t('columns.choose')} title={t('columns.choose')}>
-        <Icon name="columns" />
-      </summary>
+    <Menu
+      look="chooser"
+      summaryLook="button icon-only"
+      label={t('columns.choose')}
+      summary={<Icon name="columns" />}
+    >
       <fieldset class="menu">
         <legend class="sr-only">{t('columns.choose')}</legend>
         {optional.map((column) => (
@@ -173,6 +163,6 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
           {t('columns.automatic')}
         </button>
       </fieldset>
-    </details>
+    </Menu>
   );
 }

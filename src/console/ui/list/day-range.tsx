@@ -1,8 +1,7 @@
 // A filter by days, from the first to the last. The address holds them as `from` and `until`.
-import { useRef } from 'preact/hooks';
 import { t } from '../../lib/i18n.js';
 import { patchQuery, usePlace } from '../../lib/router.js';
-import { useMenu } from '../menu.js';
+import { Menu } from '../menu.js';
 
 /** Returns the range of an address; undefined: no bound. */
 export function dayRangeOf(query: URLSearchParams): {
@@ -33,11 +32,9 @@ export function DayRange({
   on,
 }: {
   off: string;
-  on: (range: { from: string; until: string }) => string;
+  on: (range: Record<'from' | 'until', string>) => string;
 }) {
   const { query } = usePlace();
-  const box = useRef<HTMLDetailsElement>(null);
-  useMenu(box);
   const [from, until] = [query.get('from') ?? '', query.get('until') ?? ''];
   const isOn = from !== '' || until !== '';
   const set = (change: Record<string, string | null>) => patchQuery({ ...change, cursor: null, back: null });
@@ -53,10 +50,11 @@ export function DayRange({
     </label>
   );
   return (
-    <details class="menu-filter days" ref={box}>
-      <summary class={isOn ? 'chip chosen' : 'chip'}>
-        {isOn ? on({ from: from || '…', until: until || '…' }) : off}
-      </summary>
+    <Menu
+      look="menu-filter days"
+      summaryLook={isOn ? 'chip chosen' : 'chip'}
+      summary={isOn ? on({ from: from || '…', until: until || '…' }) : off}
+    >
       <div class="menu">
         {day('from', from)}
         {day('until', until)}
@@ -64,6 +62,6 @@ export function DayRange({
           {t('list.days.any')}
         </button>
       </div>
-    </details>
+    </Menu>
   );
 }

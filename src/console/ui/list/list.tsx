@@ -8,6 +8,7 @@ import { href, noteNext, patchQuery, stepOf, trailOf, usePlace } from '../../lib
 import { Button } from '../basics.js';
 import { Icon } from '../icons.js';
 import { Empty, type EmptyProps, WhenLoaded } from '../states.js';
+import { notify } from '../toast.js';
 import { ColumnChooser } from './columns.js';
 import { Table, type TableProps } from './table.js';
 
@@ -35,7 +36,6 @@ interface ListProps<P extends Page<unknown>> {
   readonly table: RowsOf<P['items'][number]>;
   /** Left out: true. A page may show the counts elsewhere. */
   readonly hasCounts?: boolean;
-  /** Stands beside the pager. */
   readonly foot?: ComponentChildren;
   /** The toolbar, for a page that watches whether it is in sight. */
   readonly toolbar?: RefObject<HTMLDivElement | null>;
@@ -94,34 +94,52 @@ function Paged<P extends Page<unknown>>({
 interface ShortListProps<Row, D> {
   readonly of: Pick<Loaded<D>, 'data' | 'error' | 'reload'>;
   readonly rowsOf: (data: D) => readonly Row[];
-  readonly skeleton: number;
   readonly text: string;
-  /** The button that adds a row. */
   readonly add: string;
-  readonly onAdd: () => void;
   readonly empty: ComponentChildren;
-  readonly table: Omit<TableProps<Row>, 'rows'>;
+  /** `edit` opens the dialog of a row. */
+  readonly table: (edit: (row: Row) => void) => Omit<TableProps<Row>, 'rows'>;
+  readonly dialog: (props: ShortListDialog<Row>) => ComponentChildren;
 }
 
-/** A list without pages, to which one adds: what it is, the button, and the rows. */
-export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
-  const { of, rowsOf, skeleton, text, add, onAdd, empty, table } = props;
+interface ShortListDialog<Row> {
+  /** null: a new one. */
+  readonly row: Row | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** A list without pages, to which one adds: what it is, the button, the rows, and the dialog of a new row and of each. */
+export function ShortList<Row, D>({ of, rowsOf, text, add, empty, table, dialog }: ShortListProps<Row, D>) {
+  const [open, setOpen] = useState<{ readonly row: Row | null } | null>(null);
+  const onClose = () => setOpen(null);
+  const onSaved = () => {
+    onClose();
+    notify(t('settings.saved'));
+    of.reload();
+  };
   return (
     <>
       <div class="row wrap">
         <p class="soft grow">{text}</p>
-        <Button kind="primary" icon="plus" onClick={onAdd}>
+        <Button kind="primary" icon="plus" onClick={() => setOpen({ row: null })}>
           {add}
         </Button>
       </div>
-      <WhenLoaded of={of} rows={skeleton} keeps>
-        {(data) => (rowsOf(data).length === 0 ? empty : <Table {...table} rows={rowsOf(data)} />)}
+      <WhenLoaded of={of} rows={4} keeps>
+        {(data) =>
+          rowsOf(data).length === 0 ? (
+            empty
+          ) : (
+            <Table {...table((row) => setOpen({ row }))} rows={rowsOf(data)} />
+          )
+        }
       </WhenLoaded>
+      {open && dialog({ row: open.row, onClose, onSaved })}
     </>
   );
 }
 
-/** A group of filters. */
 function Chips({ children }: { children: ComponentChildren }) {
   return (
     <fieldset class="chips" aria-label={t('list.filters')}>
@@ -187,7 +205,6 @@ interface FilterChipsProps<Value extends string> {
   readonly text: (value: Value) => string;
 }
 
-/** A filter for each of these values. */
 export function FilterChips<Value extends string>({ name, values, text }: FilterChipsProps<Value>) {
   return (
     <>
@@ -294,7 +311,6 @@ function Pager({ nextCursor, shown, matched }: PagerProps) {
   );
 }
 
-/** Leads from an object back to its list. */
 export function BackLink({ to, label }: { to: readonly string[]; label: string }) {
   return (
     <a class="button quiet icon-only" href={listAddress(to)} aria-label={label}>
@@ -304,7 +320,6 @@ export function BackLink({ to, label }: { to: readonly string[]; label: string }
 }
 
 interface GoneProps extends Pick<EmptyProps, 'icon' | 'title' | 'text'> {
-  /** The list that it was in. */
   readonly to: readonly string[];
   readonly back: string;
 }

@@ -1,9 +1,8 @@
 // The bar of actions on the selected rows. It floats at the foot of the page, so that nothing moves when a row is selected.
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
 import { t } from '../../lib/i18n.js';
 import { Button } from '../basics.js';
-import { useMenu } from '../menu.js';
+import { Menu } from '../menu.js';
 
 interface SelectionBarProps {
   readonly text: string;
@@ -24,32 +23,32 @@ export function SelectionBar({ text, onClear, children }: SelectionBarProps) {
   );
 }
 
-/** The actions that do not fit into the bar. */
-export function MoreActions({
-  actions,
-}: {
-  readonly actions: readonly { readonly text: string; readonly danger: boolean; act(): void }[];
-}) {
-  const box = useRef<HTMLDetailsElement>(null);
-  useMenu(box);
+interface MoreAction {
+  readonly text: string;
+  readonly danger: boolean;
+  readonly act: () => void;
+}
+
+export function MoreActions({ actions }: { actions: readonly MoreAction[] }) {
   return (
-    <details class="menu-filter" ref={box}>
-      <summary class="button">{t('list.more')}</summary>
-      <div class="menu">
-        {actions.map(({ text, danger, act }) => (
-          <button
-            key={text}
-            type="button"
-            class={danger ? 'link danger' : 'link'}
-            onClick={() => {
-              if (box.current) box.current.open = false;
-              act();
-            }}
-          >
-            {text}
-          </button>
-        ))}
-      </div>
-    </details>
+    <Menu look="menu-filter" summaryLook="button" summary={t('list.more')}>
+      {(close) => (
+        <div class="menu">
+          {actions.map(({ text, danger, act }) => (
+            <button
+              key={text}
+              type="button"
+              class={danger ? 'link danger' : 'link'}
+              onClick={() => {
+                close();
+                act();
+              }}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+      )}
+    </Menu>
   );
 }

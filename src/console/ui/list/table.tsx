@@ -32,7 +32,6 @@ export interface TableProps<T> {
   readonly open?: (row: T) => void;
   readonly sort?: string;
   readonly selection?: Selection;
-  /** True while newer rows are loading. */
   readonly pending?: boolean;
   readonly rowHeight?: number;
   /** The height of a row of columns in their phone form; left out: two lines. */
@@ -166,7 +165,7 @@ export function Table<T>(props: TableProps<T>) {
         <colgroup>
           {selectable && <col style={{ width: `${TICK_PX}px` }} />}
           {shown.map((column) => (
-            <col key={column.key} style={column.width ? { width: column.width } : {}} />
+            <col key={column.key} style={column.width ? { width: `${column.width}px` } : {}} />
           ))}
         </colgroup>
         <thead>
@@ -269,9 +268,9 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined
       </th>
     );
   }
-  const direction = sort === column.sort ? 'ascending' : sort === `-${column.sort}` ? 'descending' : 'none';
-  const descends = direction === 'none' ? column.largestFirst : direction === 'ascending';
-  const next = descends ? `-${column.sort}` : column.sort;
+  const name = column.sort.replace('-', '');
+  const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
+  const next = direction === 'none' ? column.sort : direction === 'ascending' ? `-${name}` : name;
   return (
     <th scope="col" class={column.align ?? ''} aria-sort={direction} data-column={column.key}>
       <button type="button" onClick={() => patchQuery({ sort: next, cursor: null, back: null }, 'push')}>

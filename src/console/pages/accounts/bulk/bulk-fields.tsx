@@ -23,13 +23,11 @@ import type { BulkActionType } from './bulk-preview.js';
 type ExtendFrom = 'later' | 'expiry' | 'now';
 const MAX_DAYS = 3_650;
 
-/** The values as typed. */
 export interface Given {
   readonly days: string;
   readonly from: ExtendFrom;
   readonly expiry: ExpiryText;
   readonly texts: FieldTexts;
-  /** The fields that the action sets. */
   readonly chosen: ReadonlySet<FieldName>;
   readonly addTags: string;
   readonly removeTags: string;
@@ -132,7 +130,6 @@ export function BulkFields({ type, given, set }: Props) {
   }
 }
 
-/** Only ticked fields are set. */
 function ChosenFields({
   text,
   names,

@@ -126,45 +126,46 @@ function ExpiryWords({ before, after }: { before: string | null; after: string |
   );
 }
 
-/** Shows every limit after the action: changed limits with their former values, and the unchanged ones. */
+type Changed = readonly [field: string, before: string, after: string, isChanged: boolean];
+
+/** Every value after the action; before a changed one, its former value. */
+const changesOf = (list: readonly Changed[]) =>
+  list.map(([field, before, after, isChanged]) => (
+    <span key={field} class={isChanged ? 'break' : 'soft'}>
+      {t('bulk.field', { field })}
+      {isChanged && <del>{before}</del>} {isChanged ? <ins>{after}</ins> : after}
+    </span>
+  ));
+
 function LimitWords({ before, after }: BeforeAfter) {
   const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
   if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
     changed.add('quotaBytes');
   const old = new Map(limitWords(before, changed));
-  const now = limitWords(after, changed);
   return (
     <div class="changes">
-      {now.map(([name, word]) => (
-        <span key={name} class={changed.has(name) ? '' : 'soft'}>
-          {t('bulk.field', { field: t(`limits.${name}`) })}
-          {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
-          {changed.has(name) ? <ins>{word}</ins> : word}
-        </span>
-      ))}
+      {changesOf(
+        limitWords(after, changed).map(([name, word]) => [
+          t(`limits.${name}`),
+          old.get(name) ?? t('limits.none'),
+          word,
+          changed.has(name),
+        ]),
+      )}
       <span class="soft">{t('limits.othersNone')}</span>
     </div>
   );
 }
 
-/** Shows from where and when an account may log in after the action, also what stays. */
+/** From where and when an account may log in, also what stays. */
 function AccessChange({ before, after }: BeforeAfter) {
-  return (
-    <div class="changes">
-      {ACCESS_NAMES.map((name) => {
-        const [old = '', now = ''] = [before, after].map((of) => accountWords(name, valueIn(of, name)));
-        return (
-          <span key={name} class={old === now ? 'soft' : 'break'}>
-            {t('bulk.field', { field: fieldLabel(name) })}
-            {old !== now && <del>{old}</del>} {old === now ? now : <ins>{now}</ins>}
-          </span>
-        );
-      })}
-    </div>
-  );
+  const changes = ACCESS_NAMES.map((name): Changed => {
+    const [old = '', now = ''] = [before, after].map((of) => accountWords(name, valueIn(of, name)));
+    return [fieldLabel(name), old, now, old !== now];
+  });
+  return <div class="changes">{changesOf(changes)}</div>;
 }
 
-/** Lists the skipped accounts, grouped by the reason. */
 export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
   const groups = new Map<SkippedAccount['reason'], string[]>();
   for (const one of list) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one.username]);

@@ -243,7 +243,6 @@ export function useNamed(what: 'egressClasses' | 'exits', own: string): readonly
   return own === '' || known.includes(own) ? known : [...known, own];
 }
 
-/** All fields, in the order in which they are shown. */
 export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 export const LIMIT_NAMES = FIELD_NAMES.filter(
   (name): name is keyof AccountLimits => FIELDS[name].part === 'limits',
@@ -259,7 +258,6 @@ export const NOTE_NAMES = FIELD_NAMES.filter((name) => {
 export const isAccountField = (name: string): name is FieldName => name in FIELDS;
 export const accountField = (name: FieldName): AccountField<unknown> => FIELDS[name];
 
-/** The fields of a form that nobody has filled in. */
 export const NO_FIELD_TEXTS: FieldTexts = {
   ...(Object.fromEntries(FIELD_NAMES.map((name) => [name, ''])) as FieldTexts),
   expiresAt: NEVER,

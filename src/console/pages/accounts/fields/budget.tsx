@@ -55,7 +55,6 @@ export function OwnBudget() {
   );
 }
 
-/** What a previewed change takes of the budget, and whether that is too much. */
 export function BudgetWords({ budget }: { budget: BudgetPreview | null }) {
   const parts = budget?.parts.filter(({ left, needed }) => left !== null && needed !== 0) ?? [];
   if (!budget || parts.length === 0) return null;

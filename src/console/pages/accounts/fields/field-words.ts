@@ -80,7 +80,6 @@ function isPlan(value: unknown): value is Plan {
   return typeof value === 'object' && value !== null && 'startsAtFirstLogin' in value && 'limits' in value;
 }
 
-/** Describes one changed field. */
 export function showField(name: string, value: unknown): string {
   if (name === 'isEnabled' || name === 'expiresAt') return fieldValue(name, value);
   return t('audit.field', { field: fieldLabel(name), value: fieldValue(name, value) });

@@ -17,10 +17,8 @@ export function daysWords({ days, startsAtFirstLogin }: Plan): string {
   return t(startsAtFirstLogin ? 'expiry.fromLogin' : 'unit.days', { n: days });
 }
 
-/** The limits in one line. */
 export const planLimitWords = (limits: Plan['limits']): string => planLimitList(limits).join(' · ');
 
-/** Each limit in words. */
 export function planLimitList(limits: Plan['limits']): readonly string[] {
   // Answers have every limit; only requests may leave some out.
   const words = limitWords({ ...limits, egressClass: null } as AccountLimits, new Set());
@@ -52,7 +50,6 @@ function limitWord(limits: AccountLimits, name: keyof AccountLimits): string {
   return name === 'quotaBytes' ? `${amount} ${period}` : amount;
 }
 
-/** Describes when an account expires, or that it waits for its first login. */
 export function expiryOf(
   { expiresAt, daysFromFirstLogin }: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>,
   short = false,
@@ -65,7 +62,6 @@ export function expiryOf(
 interface PlanChoiceProps {
   readonly value: string;
   readonly onInput: (plan: string) => void;
-  /** What no plan means. */
   readonly none?: string;
 }
 

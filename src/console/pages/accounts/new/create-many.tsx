@@ -5,7 +5,7 @@ import { controlOf } from '../../../lib/draft.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { type Preview, usePreview } from '../../../lib/preview.js';
 import { ScrollBox } from '../../../ui/basics.js';
-import { Area, Checkbox, Field, Input, optionsOf, Segments } from '../../../ui/form.js';
+import { Area, Checkbox, Field, Input, optionsOf, Segments, Select } from '../../../ui/form.js';
 import { SmallTable } from '../../../ui/small-table.js';
 import { Failure } from '../../../ui/states.js';
 import { Skipped } from '../bulk/bulk-preview.js';
@@ -78,7 +78,6 @@ export const readList = ({ list, separator, heading }: ManyTexts): Pasted =>
     heading: heading === '' ? undefined : heading === 'yes',
   });
 
-/** The lines that can be accounts. */
 export function accountsOf({ lines }: Pasted): NonNullable<NewAccounts['list']> {
   return lines
     .filter(({ wrong }) => wrong === null)
@@ -121,19 +120,14 @@ function HowRead({ values, onChange, skipped }: HowReadProps) {
       <div class="row wrap">
         <label class="row soft">
           {t('create.separator')}
-          <select
-            value={values.separator}
-            onChange={(event) => onChange({ separator: event.currentTarget.value as Separator | '' })}
-          >
-            <option value="">
-              {t('create.separator.found', { separator: t(SEPARATOR_TEXTS[pasted.separator]) })}
-            </option>
-            {SEPARATORS.map((each) => (
-              <option key={each} value={each}>
-                {t(SEPARATOR_TEXTS[each])}
-              </option>
-            ))}
-          </select>
+          <Select
+            {...controlOf(values, onChange)('separator')}
+            options={optionsOf(['', ...SEPARATORS], (each) =>
+              each === ''
+                ? t('create.separator.found', { separator: t(SEPARATOR_TEXTS[pasted.separator]) })
+                : t(SEPARATOR_TEXTS[each]),
+            )}
+          />
         </label>
         {pasted.hasHeading !== null && (
           <Checkbox

@@ -24,7 +24,6 @@ export function FormatChoice({
   );
 }
 
-/** Returns the name of the viewer's time zone. */
 export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** `Asia/Shanghai (GMT+8)`. */

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../../api-types.js';
 import { call, me } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
+import { controlOf } from '../../../lib/draft.js';
 import { bytes, localTime, utcTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { lineReason } from '../../../lib/server-texts.js';
@@ -22,6 +23,17 @@ const MEDIA: Readonly<Record<FileFormat, string>> = {
   ccproxy: 'text/plain',
 };
 
+/** By the ending of a file's name. */
+const FORMATS = { csv: 'csv', json: 'json', ini: 'ccproxy', txt: 'ccproxy' } as const;
+
+interface Options {
+  readonly format: FileFormat;
+  readonly existing: OnExisting;
+  readonly encoding: FileEncoding | 'auto';
+  readonly zone: string;
+}
+const DEFAULTS = { format: 'csv', existing: 'skip', encoding: 'auto' } as const;
+
 const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
   'utf-8': 'UTF-8',
   gb18030: 'GBK / GB 18030',
@@ -31,32 +43,26 @@ const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
 
 const TONES = { added: 'good', replaced: 'info', kept: 'none', skipped: 'warn', failed: 'bad' } as const;
 
-/** Maximum number of lines of a report that the page lists. */
 const MAX_LISTED = 200;
 
 export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [file, setFile] = useState<File | null>(null);
-  const [format, setFormat] = useState<FileFormat>('csv');
-  const [existing, setExisting] = useState<OnExisting>('skip');
-  const [encoding, setEncoding] = useState<FileEncoding | 'auto'>('auto');
-  const [zone, setZone] = useState(ownZone());
+  const [options, setOptions] = useState<Options>(() => ({ ...DEFAULTS, zone: ownZone() }));
   const [report, setReport] = useState<ImportReport | null>(null);
   const { busy, error, run } = useAction();
   const maxBytes = useCell(me)?.maxImportBytes ?? 0;
-  /** Sets an option, and discards the report of the dry run, which was made with the former one. */
-  const clearingReport =
-    <Option,>(set: (option: Option) => void) =>
-    (option: Option) => {
-      set(option);
-      setReport(null);
-    };
+  /** Sets options, and discards the report of the dry run, which was made with the former ones. */
+  const set = (patch: Partial<Options>) => {
+    setOptions((before) => ({ ...before, ...patch }));
+    setReport(null);
+  };
+  const control = controlOf(options, set);
+  const { format, existing, encoding, zone } = options;
   const choose = (chosen: File | undefined) => {
     if (!chosen) return;
     setFile(chosen);
-    setReport(null);
-    if (/\.json$/i.test(chosen.name)) setFormat('json');
-    else if (/\.(ini|txt)$/i.test(chosen.name)) setFormat('ccproxy');
-    else if (/\.csv$/i.test(chosen.name)) setFormat('csv');
+    const [, ending = ''] = /\.(\w+)$/.exec(chosen.name.toLowerCase()) ?? [];
+    set(Object.hasOwn(FORMATS, ending) ? { format: FORMATS[ending as keyof typeof FORMATS] } : {});
   };
   const send = (dryRun: boolean) =>
     run(async () => {
@@ -125,27 +131,20 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         </span>
       </label>
       <div class="grid-2">
-        <FormatChoice value={format} onInput={clearingReport(setFormat)} />
+        <FormatChoice {...control('format')} />
         <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
           <Select
-            value={existing}
-            onInput={clearingReport(setExisting)}
+            {...control('existing')}
             options={optionsOf(['skip', 'keep', 'replace'], (of) => t(`import.${of}`))}
           />
         </Field>
       </div>
       <div class="grid-2">
-        <ZoneChoice
-          label={t('import.zone')}
-          hint={t('import.zone.hint')}
-          value={zone}
-          onInput={clearingReport(setZone)}
-        />
+        <ZoneChoice label={t('import.zone')} hint={t('import.zone.hint')} {...control('zone')} />
         {format !== 'json' && (
           <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
             <Select
-              value={encoding}
-              onInput={clearingReport(setEncoding)}
+              {...control('encoding')}
               options={[
                 { value: 'auto', label: t('import.encoding.auto') },
                 ...optionsOf(Object.keys(ENCODINGS) as FileEncoding[], (of) => ENCODINGS[of]),
@@ -161,7 +160,6 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   );
 }
 
-/** Shows the moment that the daemon read from the file's date. */
 function Expires({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">{t('expiry.never')}</span>;
   return (

@@ -9,7 +9,7 @@ import { useAction } from '../../../ui/dialog.js';
 import { Checkbox, Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { FormErrors } from '../../../ui/states.js';
-import { LanguageChoice, ThemeChoice } from '../../../ui/switches.js';
+import { LookChoices } from '../../../ui/switches.js';
 import { notify } from '../../../ui/toast.js';
 import { Totp } from './second-factor.js';
 
@@ -89,8 +89,7 @@ function Here() {
   return (
     <Card title={t('display.title')} look="stack">
       <div class="row wrap">
-        <LanguageChoice />
-        <ThemeChoice />
+        <LookChoices />
       </div>
       <div class="row">
         <span class="soft grow">

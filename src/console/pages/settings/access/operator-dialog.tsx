@@ -42,7 +42,6 @@ function fieldsOf(operator: Operator | null): Fields {
   };
 }
 
-/** Reads a bound; null for an empty text, undefined for an invalid one. */
 const readBound = (name: BoundName, text: string): number | null | undefined =>
   readNumber(text, { scale: BOUNDS[name], min: 0, max: Number.MAX_SAFE_INTEGER });
 
@@ -159,6 +158,5 @@ function BudgetFields({ bounds, used, onInput }: BudgetFieldsProps) {
   );
 }
 
-/** An amount of a budget in words. */
 export const amount = (name: BoundName, value: number): string =>
   name === 'bytes' ? bytes(value) : count(value);

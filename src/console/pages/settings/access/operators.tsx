@@ -1,5 +1,4 @@
 // Operators besides the administrator: their roles, budgets and second factors.
-import { useState } from 'preact/hooks';
 import type { Operator } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
@@ -10,38 +9,25 @@ import { AskButton } from '../../../ui/dialog.js';
 import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty } from '../../../ui/states.js';
-import { notify } from '../../../ui/toast.js';
 import { amount, OperatorDialog } from './operator-dialog.js';
 
 export function OperatorSettings() {
   const operators = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
-  const [open, setOpen] = useState<Operator | 'new' | null>(null);
-  const { reload } = operators;
-  const close = () => setOpen(null);
-  const saved = () => {
-    close();
-    notify(t('settings.saved'));
-    reload();
-  };
   return (
-    <>
-      <ShortList
-        of={operators}
-        rowsOf={({ items }) => items}
-        skeleton={4}
-        text={t('operators.text')}
-        add={t('operators.new')}
-        onAdd={() => setOpen('new')}
-        empty={<Empty icon="accounts" title={t('operators.empty')} text={t('operators.empty.text')} />}
-        table={{
-          label: t('operators.title'),
-          columns: columns(setOpen, reload),
-          phoneRowHeight: 76,
-          id: (one) => one.id,
-        }}
-      />
-      {open && <OperatorDialog operator={open === 'new' ? null : open} onClose={close} onSaved={saved} />}
-    </>
+    <ShortList
+      of={operators}
+      rowsOf={({ items }) => items}
+      text={t('operators.text')}
+      add={t('operators.new')}
+      empty={<Empty icon="accounts" title={t('operators.empty')} text={t('operators.empty.text')} />}
+      table={(edit) => ({
+        label: t('operators.title'),
+        columns: columns(edit, operators.reload),
+        phoneRowHeight: 76,
+        id: (one) => one.id,
+      })}
+      dialog={({ row, ...dialog }) => <OperatorDialog operator={row} {...dialog} />}
+    />
   );
 }
 
@@ -57,7 +43,7 @@ const BUDGETS = ['accounts', 'days', 'bytes'] as const;
 
 function columns(edit: (operator: Operator) => void, reload: () => void): readonly Column<Operator>[] {
   const budget = (name: keyof Operator['budget'], from: number): Column<Operator> =>
-    column(name, `audit.budget.${name}`, { width: '136px', from }, (one) => <Budget of={one} name={name} />);
+    column(name, `audit.budget.${name}`, { width: 136, from }, (one) => <Budget of={one} name={name} />);
   const name = (one: Operator) => (
     <button type="button" class="link name" onClick={() => edit(one)}>
       {one.name}
@@ -73,13 +59,13 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
   };
   return [
     column('name', 'tokens.name', { phone: { cell: onPhone } }, (one) => <div>{name(one)}</div>),
-    column('role', 'operators.role', { width: '104px', phone: { width: '72px' } }, (one) =>
+    column('role', 'operators.role', { width: 104, phone: { width: 72 } }, (one) =>
       one.isEnabled ? roleText(one.role) : <State tone="none">{t('account.state.disabled')}</State>,
     ),
     budget('accounts', 800),
     budget('days', 1000),
     budget('bytes', 1200),
-    column('factor', 'totp.title', { width: '120px', from: 560, phone: { from: 560 } }, (one) =>
+    column('factor', 'totp.title', { width: 120, from: 560, phone: { from: 560 } }, (one) =>
       one.totpEnabled ? (
         <AskButton
           kind="link"
@@ -95,7 +81,7 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
         <span class="soft">{t('totp.off')}</span>
       ),
     ),
-    column('remove', '', { width: '80px', align: 'end', phone: {} }, (one) => (
+    column('remove', '', { width: 80, align: 'end', phone: {} }, (one) => (
       <AskButton
         kind="link danger"
         text={t('operators.remove')}

@@ -11,55 +11,6 @@ import { InputField } from '../../../ui/form.js';
 import { QrCode } from '../../../ui/qr.js';
 import { Failure } from '../../../ui/states.js';
 
-/** @param show shows codes that were made */
-function RecoveryCodes({ show }: { show: (codes: readonly string[]) => void }) {
-  const left = useCell(me)?.recoveryCodesLeft ?? 0;
-  const [isAsking, setAsking] = useState(false);
-  const renew = async (code: string) => {
-    const { codes } = await call('renewRecoveryCodes', { body: { code } });
-    me.set(await call('getMe'));
-    show(codes);
-  };
-  return (
-    <div class="stack">
-      <h3>{t('recovery.title')}</h3>
-      <p class="soft">{t('recovery.text')}</p>
-      <p class={left < 3 ? 'warn-text' : 'soft'}>{t('recovery.left', { n: left })}</p>
-      <div class="row">
-        <Button onClick={() => setAsking(true)}>{t('recovery.renew')}</Button>
-      </div>
-      {isAsking && (
-        <CodeDialog
-          title={t('recovery.renew')}
-          action={t('recovery.renew')}
-          acceptsRecovery
-          act={renew}
-          onClose={() => setAsking(false)}
-        >
-          <p>{t('recovery.renew.text')}</p>
-        </CodeDialog>
-      )}
-    </div>
-  );
-}
-
-/** Shows new codes. */
-function NewRecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
-  return (
-    <SecretDialog title={t('recovery.title')} onClose={onClose}>
-      <p class="warn-text">{t('recovery.once')}</p>
-      <ul class="recovery-codes">
-        {codes.map((code) => (
-          <li key={code}>
-            <code>{code}</code>
-          </li>
-        ))}
-      </ul>
-      <CopyButton text={codes.join('\n')} label={t('credentials.copyAll')} />
-    </SecretDialog>
-  );
-}
-
 interface CodeDialogProps {
   readonly title: string;
   readonly action: string;
@@ -96,21 +47,31 @@ function CodeDialog({ title, action, acceptsRecovery = false, act, onClose, chil
   );
 }
 
+type Asking = 'turnOn' | 'turnOff' | 'renew';
+
 export function Totp() {
   const who = useCell(me);
+  const [asking, setAsking] = useState<Asking | null>(null);
   const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
-  const [turningOff, setTurningOff] = useState(false);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const { busy, error, run } = useAction();
   const isOn = who?.totpEnabled === true;
-  const turnOn = async (code: string) => {
-    const made = await call('confirmTotp', { body: { code } });
+  const left = who?.recoveryCodesLeft ?? 0;
+  const enrol = () =>
+    run(async () => {
+      setEnrolment(await call('enrolTotp'));
+      setAsking('turnOn');
+    });
+  const acts: Readonly<Record<Asking, (code: string) => Promise<{ codes: readonly string[] } | undefined>>> =
+    {
+      turnOn: (code) => call('confirmTotp', { body: { code } }),
+      turnOff: (code) => call('disableTotp', { body: { code } }).then(() => undefined),
+      renew: (code) => call('renewRecoveryCodes', { body: { code } }),
+    };
+  const act = async (code: string) => {
+    const made = asking && (await acts[asking](code));
     me.set(await call('getMe'));
-    setCodes(made.codes);
-  };
-  const turnOff = async (code: string) => {
-    await call('disableTotp', { body: { code } });
-    me.set(await call('getMe'));
+    if (made) setCodes(made.codes);
   };
   return (
     <section class="card stack">
@@ -122,42 +83,58 @@ export function Totp() {
       {error ? <Failure error={error} /> : null}
       <div class="row">
         {isOn ? (
-          <Button onClick={() => setTurningOff(true)}>{t('totp.turnOff')}</Button>
+          <Button onClick={() => setAsking('turnOff')}>{t('totp.turnOff')}</Button>
         ) : (
-          <Button disabled={busy} onClick={() => void run(async () => setEnrolment(await call('enrolTotp')))}>
+          <Button disabled={busy} onClick={() => void enrol()}>
             {t('totp.turnOn')}
           </Button>
         )}
       </div>
-      {isOn && <RecoveryCodes show={setCodes} />}
-      {enrolment && (
-        <CodeDialog
-          title={t('totp.turnOn.title')}
-          action={t('totp.turnOn')}
-          act={turnOn}
-          onClose={() => setEnrolment(null)}
-        >
-          <div>
-            <QrCode text={enrolment.uri} label={t('totp.qr')} />
-            <div class="stack">
-              <p>{t('totp.scan')}</p>
-              <p>
-                <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
-              </p>
-            </div>
+      {isOn && (
+        <div class="stack">
+          <h3>{t('recovery.title')}</h3>
+          <p class="soft">{t('recovery.text')}</p>
+          <p class={left < 3 ? 'warn-text' : 'soft'}>{t('recovery.left', { n: left })}</p>
+          <div class="row">
+            <Button onClick={() => setAsking('renew')}>{t('recovery.renew')}</Button>
           </div>
+        </div>
+      )}
+      {asking && (
+        <CodeDialog
+          title={t(asking === 'renew' ? 'recovery.renew' : `totp.${asking}.title`)}
+          action={t(asking === 'renew' ? 'recovery.renew' : `totp.${asking}`)}
+          acceptsRecovery={asking !== 'turnOn'}
+          act={act}
+          onClose={() => setAsking(null)}
+        >
+          {asking === 'renew' && <p>{t('recovery.renew.text')}</p>}
+          {asking === 'turnOn' && enrolment && (
+            <div>
+              <QrCode text={enrolment.uri} label={t('totp.qr')} />
+              <div class="stack">
+                <p>{t('totp.scan')}</p>
+                <p>
+                  <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
+                </p>
+              </div>
+            </div>
+          )}
         </CodeDialog>
       )}
-      {turningOff && (
-        <CodeDialog
-          title={t('totp.turnOff.title')}
-          action={t('totp.turnOff')}
-          acceptsRecovery
-          act={turnOff}
-          onClose={() => setTurningOff(false)}
-        />
+      {codes && (
+        <SecretDialog title={t('recovery.title')} onClose={() => setCodes(null)}>
+          <p class="warn-text">{t('recovery.once')}</p>
+          <ul class="recovery-codes">
+            {codes.map((code) => (
+              <li key={code}>
+                <code>{code}</code>
+              </li>
+            ))}
+          </ul>
+          <CopyButton text={codes.join('\n')} label={t('credentials.copyAll')} />
+        </SecretDialog>
       )}
-      {codes && <NewRecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
     </section>
   );
 }

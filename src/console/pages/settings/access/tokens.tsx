@@ -17,30 +17,27 @@ import { Empty } from '../../../ui/states.js';
 export function TokenSettings() {
   const tokens = useLoad('listTokens', {}, { topics: ['tokens'] });
   const { reload } = tokens;
-  const [creating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <>
       <ShortList
         of={tokens}
         rowsOf={({ items }) => items}
-        skeleton={4}
         text={t('tokens.text')}
         add={t('tokens.new')}
-        onAdd={() => setCreating(true)}
         empty={<Empty icon="keyboard" title={t('tokens.empty')} text={t('tokens.empty.text')} />}
-        table={{ label: t('settings.tokens'), columns: columns(reload), id: (one) => one.id }}
+        table={() => ({ label: t('settings.tokens'), columns: columns(reload), id: (one) => one.id })}
+        dialog={({ onClose }) => (
+          <CreateDialog
+            onClose={onClose}
+            onCreated={(made) => {
+              onClose();
+              setSecret(made);
+              reload();
+            }}
+          />
+        )}
       />
-      {creating && (
-        <CreateDialog
-          onClose={() => setCreating(false)}
-          onCreated={(made) => {
-            setCreating(false);
-            setSecret(made);
-            reload();
-          }}
-        />
-      )}
       {secret !== null && (
         <SecretDialog title={t('tokens.created')} onClose={() => setSecret(null)}>
           <p class="warn-text">{t('tokens.once')}</p>
@@ -57,7 +54,7 @@ export function TokenSettings() {
 function columns(reload: () => void): readonly Column<Token>[] {
   return [
     column('name', 'tokens.name', {}, (one) => <span class="strong">{one.name}</span>),
-    column('prefix', 'tokens.prefix', { width: '104px', from: 560 }, (one) => <code>{one.prefix}…</code>),
+    column('prefix', 'tokens.prefix', { width: 104, from: 560 }, (one) => <code>{one.prefix}…</code>),
     column('scopes', 'tokens.scopes', { from: 800 }, (one) => (
       <span title={one.scopes.join('\n')}>
         {one.scopes.map((scope) => (
@@ -65,14 +62,14 @@ function columns(reload: () => void): readonly Column<Token>[] {
         ))}
       </span>
     )),
-    column('expires', 'account.expiresAt', { width: '112px' }, (one) => <Expiry at={one.expiresAt} short />),
-    column('used', 'tokens.lastUsed', { width: '200px', from: 1000 }, (one) => (
+    column('expires', 'account.expiresAt', { width: 112 }, (one) => <Expiry at={one.expiresAt} short />),
+    column('used', 'tokens.lastUsed', { width: 200, from: 1000 }, (one) => (
       <>
         <Ago at={one.lastUsedAt} />{' '}
         {one.lastUsedFrom !== null && <code class="soft">{one.lastUsedFrom}</code>}
       </>
     )),
-    column('revoke', '', { width: '80px', align: 'end' }, (one) => (
+    column('revoke', '', { width: 80, align: 'end' }, (one) => (
       <AskButton
         kind="link danger"
         text={t('tokens.revoke')}

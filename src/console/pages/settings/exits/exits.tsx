@@ -11,7 +11,6 @@ import { AskButton, Dialog, useAction } from '../../../ui/dialog.js';
 import { type Column, column } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty, Failure } from '../../../ui/states.js';
-import { notify } from '../../../ui/toast.js';
 import { ExitDialog } from './exit-dialog.js';
 
 const TONES = { up: 'good', degraded: 'warn', down: 'bad', unknown: 'none' } as const satisfies Record<
@@ -23,42 +22,29 @@ const REFRESH_MS = 5_000;
 export function ExitSettings() {
   const exits = useLoad('listExits', {}, { topics: ['settings'], everyMs: REFRESH_MS });
   const { reload } = exits;
-  const [editing, setEditing] = useState<Exit | 'new' | null>(null);
   const [tested, setTested] = useState<string | null>(null);
   return (
     <>
       <ShortList
         of={exits}
         rowsOf={({ items }) => items}
-        skeleton={4}
         text={t('exits.text')}
         add={t('exits.new')}
-        onAdd={() => setEditing('new')}
         empty={
           <Empty icon="exit" title={t('exits.empty')}>
             {t('exits.empty.text')}
             <pre>pulsegate exit add jp --address 192.0.2.7</pre>
           </Empty>
         }
-        table={{
+        table={(edit) => ({
           label: t('exits.title'),
-          columns: columns({ edit: setEditing, test: setTested, reload }),
+          columns: columns({ edit, test: setTested, reload }),
           rowHeight: 52,
           phoneRowHeight: 102,
           id: ({ name }) => name,
-        }}
+        })}
+        dialog={({ row, ...dialog }) => <ExitDialog exit={row} {...dialog} />}
       />
-      {editing !== null && (
-        <ExitDialog
-          exit={editing === 'new' ? null : editing}
-          onClose={() => setEditing(null)}
-          onSaved={() => {
-            setEditing(null);
-            notify(t('settings.saved'));
-            reload();
-          }}
-        />
-      )}
       {tested !== null && <TestDialog name={tested} onClose={() => setTested(null)} />}
     </>
   );
@@ -111,7 +97,7 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
     {
       key: 'name',
       head: t('tokens.name'),
-      width: '184px',
+      width: 184,
       cell: (exit) => (
         <div class="two-lines" title={exit.name}>
           <span>{name(exit)}</span>
@@ -130,18 +116,18 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
       },
     },
     column('ways', 'exits.way', {}, (exit) => <div class="over-two-lines">{ways(exit)}</div>),
-    column('used', 'exits.used', { width: '144px', align: 'end', from: 640 }, (exit) => (
+    column('used', 'exits.used', { width: 144, align: 'end', from: 640 }, (exit) => (
       <a class="number" href={href(['accounts'], { exit: exit.name })}>
         {count(exit.accounts)} / {count(exit.sessions)}
       </a>
     )),
-    column('traffic', 'exits.traffic', { width: '184px', align: 'end', from: 1200 }, (exit) => (
+    column('traffic', 'exits.traffic', { width: 184, align: 'end', from: 1200 }, (exit) => (
       <Traffic up={exit.bytesUp} down={exit.bytesDown} />
     )),
-    column('failures', 'exits.failures', { width: '112px', align: 'end', from: 800 }, ({ failures }) => (
+    column('failures', 'exits.failures', { width: 112, align: 'end', from: 800 }, ({ failures }) => (
       <span class={failures > 0 ? 'number bad-text' : 'number faint'}>{count(failures)}</span>
     )),
-    column('connect', 'exits.connect', { width: '148px', align: 'end', from: 1000 }, ({ connectMs }) => {
+    column('connect', 'exits.connect', { width: 148, align: 'end', from: 1000 }, ({ connectMs }) => {
       const { p50, p95 } = connectMs;
       if (p50 === null || p95 === null) return <span class="faint">—</span>;
       return (
@@ -150,7 +136,7 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
         </span>
       );
     }),
-    column('act', '', { width: '120px', align: 'end', phone: { width: '104px' } }, (exit) => (
+    column('act', '', { width: 120, align: 'end', phone: { width: 104 } }, (exit) => (
       <span class="row end">
         {testButton(exit)}
         {!exit.isFixed && (
@@ -159,13 +145,10 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
             text={t('operators.remove')}
             title={t('exits.remove.title', { name: exit.name })}
             danger
-            act={async () => {
-              await call('removeExit', { params: { name: exit.name } });
-              reload();
-            }}
-          >
-            <p>{t('exits.remove.text')}</p>
-          </AskButton>
+            act={() => call('removeExit', { params: { name: exit.name } })}
+            after={reload}
+            question={t('exits.remove.text')}
+          />
         )}
       </span>
     )),

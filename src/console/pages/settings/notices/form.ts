@@ -34,7 +34,6 @@ const whole = (max: number, min = 1): Kind => ({
   read: (typed) => readNumber(typed, { min, max, whole: true }) ?? undefined,
   wrong: () => t('retention.wrong', { max }),
 });
-/** Whole numbers separated by commas. */
 const numbers = (min: number, max: number): Kind => ({
   text: (list) => (list as readonly number[]).join(', '),
   read(typed) {

@@ -90,28 +90,27 @@ function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
     column(
       'state',
       'account.state',
-      { width: '104px', phone: { width: '148px', align: 'end', cell: onPhone } },
+      { width: 104, phone: { width: 148, align: 'end', cell: onPhone } },
       state,
     ),
     column('about', 'notices.about', { phone: { isFirst: true, cell: aboutOnPhone } }, (one) => (
       <About notice={one} />
     )),
-    column('channel', 'notices.channel', { width: '96px', from: 620 }, (one) =>
+    column('channel', 'notices.channel', { width: 96, from: 620 }, (one) =>
       t(`notices.channel.${one.channel}`),
     ),
-    column('to', 'notices.to', { width: '88px', from: 760 }, (one) => t(`notices.to.${one.recipient}`)),
+    column('to', 'notices.to', { width: 88, from: 760 }, (one) => t(`notices.to.${one.recipient}`)),
     column('answer', 'notices.answer', { from: 900 }, (one) => (
       <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
         {one.detail ?? '—'}
       </span>
     )),
-    column('tries', 'notices.tries', { width: '80px', from: 1000, align: 'end' }, (one) => one.tries),
-    column('at', 'notices.at', { width: '104px', from: 520, align: 'end' }, (one) => <Ago at={one.at} />),
-    column('retry', '', { width: '88px' }, (one) => <Retry notice={one} retry={retry} />),
+    column('tries', 'notices.tries', { width: 80, from: 1000, align: 'end' }, (one) => one.tries),
+    column('at', 'notices.at', { width: 104, from: 520, align: 'end' }, (one) => <Ago at={one.at} />),
+    column('retry', '', { width: 88 }, (one) => <Retry notice={one} retry={retry} />),
   ];
 }
 
-/** Discards what waits in the chosen channel, or in all. */
 function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }) {
   const chosen = usePlace().query.get('channel');
   const discard = async () => {
@@ -141,7 +140,6 @@ function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void
   );
 }
 
-/** What the alerts are about. */
 const NAMES = ['username', 'client', 'agent', 'name', 'certificate', 'node'];
 
 function About({ notice: { type, accountId, data } }: { notice: Notice }) {

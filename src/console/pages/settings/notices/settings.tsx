@@ -6,7 +6,7 @@ import { useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Card } from '../../../ui/basics.js';
-import { Confirm, useAction } from '../../../ui/dialog.js';
+import { Confirm } from '../../../ui/dialog.js';
 import { AreaField, Field, SegmentsField, Select } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
 import { WhenLoaded } from '../../../ui/states.js';
@@ -31,7 +31,6 @@ function NoticesForm({
   put: (saved: NoticeSettings, etag: string | null) => void;
 }) {
   const draft = useDraft(fieldsOf(saved));
-  const work = useAction();
   const isValid = readFields(draft.values) !== undefined;
   const [asked, setAsked] = useState<Asked | null>(null);
   const send = async ({ body, etag }: Omit<Asked, 'counts'>) => {
@@ -53,14 +52,7 @@ function NoticesForm({
   };
   return (
     <>
-      <SettingsForm
-        draft={draft}
-        work={work}
-        right="setNoticeSettings"
-        isValid={isValid}
-        save={save}
-        look="stack narrow"
-      >
+      <SettingsForm draft={draft} right="setNoticeSettings" isValid={isValid} save={save} look="stack narrow">
         <Common draft={draft} saved={saved} />
         {CHANNEL_ORDER.map((channel) => (
           <ChannelCard key={channel} channel={channel} draft={draft} saved={saved} />
