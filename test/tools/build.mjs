@@ -39,7 +39,16 @@ const parts = {
     result: 'dist/player/index.html',
     inputs: ['package-lock.json', CONSOLE],
     isInput: () => true,
-    build: ['vite', 'build', '--config', 'src/console/player/vite.config.ts', '--logLevel', 'warn'],
+    build: [
+      'vite',
+      'build',
+      '--config',
+      'src/console/vite.config.ts',
+      '--mode',
+      'player',
+      '--logLevel',
+      'warn',
+    ],
   },
 };
 

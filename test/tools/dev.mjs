@@ -13,7 +13,7 @@ const children = [
   }),
   spawn(
     `${bin}/vite`,
-    ['build', '--config', 'src/console/player/vite.config.ts', '--watch', '--logLevel', 'warn'],
+    ['build', '--config', 'src/console/vite.config.ts', '--mode', 'player', '--watch', '--logLevel', 'warn'],
     { stdio: 'inherit' },
   ),
   // Node restarts the daemon when a module that it has loaded changes, which is the output of Rolldown.

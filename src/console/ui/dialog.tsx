@@ -8,7 +8,7 @@ import { t } from '../lib/i18n.js';
 import { type Right, useMay } from '../lib/rights.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved.js';
 import { Button } from './basics.js';
-import { submitting } from './form.js';
+import { InputField, submitting } from './form.js';
 import { FormErrors } from './states.js';
 import { notify } from './toast.js';
 
@@ -242,15 +242,7 @@ export function Confirm({ question, children, typed, act, done, after, ...dialog
       {question && <p>{question}</p>}
       {children}
       {typed !== undefined && (
-        <label class="field">
-          <span>{t('dialog.typeToConfirm', { text: typed })}</span>
-          <input
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-            autocomplete="off"
-            spellcheck={false}
-          />
-        </label>
+        <InputField label={t('dialog.typeToConfirm', { text: typed })} value={text} onInput={setText} />
       )}
     </FormDialog>
   );

@@ -43,8 +43,9 @@ export function AccountPage({ id }: { id: string }) {
   );
   if (!account) return <WhenLoaded of={loaded} rows={12} gone={gone} />;
   const state = accountState(account);
+  const close = () => setAsking(null);
   const done = () => {
-    setAsking(null);
+    close();
     reload();
   };
   return (
@@ -83,19 +84,14 @@ export function AccountPage({ id }: { id: string }) {
           </div>
         </Card>
       </Permitted>
-      {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
-      {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (
-        <BulkDialog
-          type={asking}
-          target={{ ids: [account.id] }}
-          onClose={() => setAsking(null)}
-          onDone={done}
-        />
+      {asking === 'edit' && <EditDialog account={account} onClose={close} onDone={done} />}
+      {asking && asking !== 'edit' && asking !== 'password' && (
+        <BulkDialog type={asking} target={{ ids: [account.id] }} onClose={close} onDone={done} />
       )}
       {asking === 'password' && (
         <PasswordDialog
           account={account}
-          onClose={() => setAsking(null)}
+          onClose={close}
           onShown={(shown) => {
             setCredentials(shown);
             done();

@@ -107,7 +107,6 @@ export function AccountsPage() {
         chips={<AccountChips game={filter.game} />}
         tools={<AccountMenus />}
         hasCounts={false}
-        skeleton={14}
         empty={({ total }) =>
           total === 0 ? (
             <NoAccounts />

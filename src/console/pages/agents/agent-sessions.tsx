@@ -24,7 +24,6 @@ export function AgentSessionList() {
     <List
       list={list}
       search={t('agentSessions.search')}
-      skeleton={6}
       empty={<Empty icon="agents" title={t('agentSessions.empty')} text={t('agentSessions.empty.text')} />}
       table={{
         label: t('agents.sessions'),

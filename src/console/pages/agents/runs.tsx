@@ -47,7 +47,6 @@ export function RunList() {
           <SetFilter name="session" />
         </>
       }
-      skeleton={10}
       empty={<Empty icon="agents" title={t('runs.empty')} text={t('runs.empty.text')} />}
       table={{
         label: t('agents.runs'),

@@ -61,7 +61,6 @@ export function LoginList() {
         </>
       }
       tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
-      skeleton={12}
       empty={<Empty icon="sessions" title={t('logins.empty')} text={t('logins.empty.text')} />}
       table={{
         label: t('sessions.logins'),

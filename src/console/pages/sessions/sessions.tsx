@@ -73,7 +73,6 @@ function LiveList() {
             <SetFilter name="game" />
           </>
         }
-        skeleton={12}
         empty={({ total }) =>
           total === 0 ? (
             <Empty icon="sessions" title={t('sessions.empty')} text={t('sessions.empty.text')} />

@@ -39,7 +39,6 @@ export function AuditPage() {
         </>
       }
       tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
-      skeleton={12}
       empty={<Entries items={[]} />}
       table={(items) => <Entries items={items} />}
     />

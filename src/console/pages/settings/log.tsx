@@ -54,7 +54,6 @@ export function LogPage() {
             {page && <CopyButton text={page.items.map(asLine).join('')} label={t('log.copy')} />}
           </>
         }
-        skeleton={12}
         empty={<Empty icon="search" title={t('log.empty')} text={t('log.empty.text')} />}
         table={(lines) => (
           <ol class="log">

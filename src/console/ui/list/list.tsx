@@ -30,8 +30,6 @@ interface ListProps<P extends Page<unknown>> {
   readonly tools?: ComponentChildren;
   /** What stands between toolbar and table: actions on the selection, their failure. */
   readonly children?: ComponentChildren;
-  /** Lines of the layout while the list is read. */
-  readonly skeleton: number;
   readonly empty: ComponentChildren | ((page: P) => ComponentChildren);
   readonly table: RowsOf<P['items'][number]>;
   /** Left out: true. A page may show the counts elsewhere. */
@@ -46,7 +44,7 @@ type RowsOf<Row> = Omit<TableProps<Row>, 'rows' | 'pending'> | ((rows: readonly 
 
 /** A list with its toolbar. The address holds search, filters and page. */
 export function List<P extends Page<unknown>>(props: ListProps<P>) {
-  const { list, search, chips, tools, children, skeleton, table, toolbar, hasCounts = true } = props;
+  const { list, search, chips, tools, children, table, toolbar, hasCounts = true } = props;
   return (
     <>
       <div class="toolbar" ref={toolbar ?? null}>
@@ -57,7 +55,7 @@ export function List<P extends Page<unknown>>(props: ListProps<P>) {
         {'table' in table && <ColumnChooser table={table.table ?? ''} columns={table.columns} />}
       </div>
       {children}
-      <WhenLoaded of={list} rows={skeleton}>
+      <WhenLoaded of={list} rows={12}>
         {(page) => <Paged {...props} page={page} />}
       </WhenLoaded>
     </>
@@ -65,13 +63,8 @@ export function List<P extends Page<unknown>>(props: ListProps<P>) {
 }
 
 /** The rows of a page and the way to the others, or why there are none. */
-function Paged<P extends Page<unknown>>({
-  page,
-  list,
-  empty,
-  table,
-  foot,
-}: ListProps<P> & { readonly page: P }) {
+function Paged<P extends Page<unknown>>(props: ListProps<P> & { readonly page: P }) {
+  const { page, list, empty, table, foot } = props;
   const { nextCursor, matched } = page;
   const items: readonly P['items'][number][] = page.items;
   if ((matched ?? items.length) === 0) return <>{typeof empty === 'function' ? empty(page) : empty}</>;

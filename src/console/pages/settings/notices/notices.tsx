@@ -52,7 +52,6 @@ export function NoticeHistory() {
         </>
       }
       tools={waiting > 0 && <DiscardWaiting waiting={waiting} done={list.reload} />}
-      skeleton={10}
       empty={() => (
         <Empty icon="search" title={t('notices.empty')}>
           <p>{t('notices.empty.text')}</p>
