@@ -1,13 +1,12 @@
 // The frame of the console: rail, page, banners and keyboard shortcuts. `PLACES` maps each path to its page.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Me } from './api-types.js';
-import { ApiError, call, lapsed, me, online, signOut } from './lib/api.js';
+import { ApiError, call, lapsed, may, me, online, type Right, signOut } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
 import { useCell } from './lib/cell.js';
+import { leave } from './lib/draft.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
-import { may, type Right } from './lib/rights.js';
 import { go, href, placeNow, usePlace } from './lib/router.js';
-import { leave } from './lib/unsaved.js';
 import { ConfirmDialog, LoginPage, SignInAgain } from './pages/login.js';
 import { Button, Facts } from './ui/basics.js';
 import { Dialog, UnsavedQuestion, useAction } from './ui/dialog.js';

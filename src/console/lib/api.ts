@@ -1,6 +1,14 @@
-// Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`.
-import { type Me, OPERATIONS, type Operations, type Problem, type ProblemReason } from '../api-types.js';
-import { cell } from './cell.js';
+// Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`. And who is
+// signed in, and what that user may: `Permitted` for a part of a page, `useMay` for everything else.
+import {
+  type Me,
+  OPERATIONS,
+  type Operations,
+  type Problem,
+  type ProblemReason,
+  type Scope,
+} from '../api-types.js';
+import { cell, useCell } from './cell.js';
 
 /** undefined: not known yet; null: nobody is signed in. */
 export const me = cell<Me | null | undefined>(undefined);
@@ -183,4 +191,29 @@ export function askToConfirm(): Promise<boolean> {
   });
   confirmation.set({ answered, settle });
   return answered;
+}
+
+/** An operation of the API, or the scope that one field of an operation needs. */
+export type Right = keyof Operations | Scope;
+
+export function may(right: Right): boolean {
+  const who = user();
+  return who !== null && (who.operations.includes(right) || isScope(right, who.scopes));
+}
+
+function isScope(right: Right, scopes: readonly Scope[] | null): boolean {
+  // The names of scopes have a colon, those of operations have none.
+  return right.includes(':') && (scopes === null || scopes.includes(right as Scope));
+}
+
+/** Like `may`, and renders the component again when somebody else signs in. */
+export function useMay(right?: Right): boolean {
+  useUser();
+  return right === undefined || may(right);
+}
+
+/** Returns the signed-in user; after a session ended, the user of that session. */
+export function useUser(): Me | null {
+  useCell(me);
+  return user();
 }

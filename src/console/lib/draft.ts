@@ -1,6 +1,8 @@
-// The state of a form. The fields own what the user types until the form is sent, even when the daemon's data changes meanwhile.
-import { useRef, useState } from 'preact/hooks';
-import { type Unsaved, useUnsaved } from './unsaved.js';
+// The state of a form. The fields own what the user types until the form is sent, even when the daemon's data changes meanwhile. And
+// what would be lost if the reader left the page now: changed forms, and secrets that are shown once.
+
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { cell } from './cell.js';
 
 /** What a control shows of a field, and what it does with what is typed: `<Input {...control('name')} />`. */
 export type Control<T> = <K extends keyof T>(
@@ -65,3 +67,47 @@ export function toggled<T>(set: ReadonlySet<T>, item: T, on: boolean): ReadonlyS
 function isSame(one: unknown, other: unknown): boolean {
   return Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
 }
+
+/** `typed`: a form has unsaved changes. `secret`: the screen shows a password or token that the console cannot show again. */
+export type Unsaved = 'typed' | 'secret';
+
+const held = new Map<object, Unsaved>();
+
+/** The open question whether to discard something unsaved; null: none. */
+export const question = cell<Question | null>(null);
+
+interface Question {
+  readonly id: number;
+  readonly what: Unsaved;
+  readonly discard: () => void;
+}
+let questions = 0;
+
+/** While `what` is not null, the console asks before the reader leaves the page, closes the window or goes back. */
+export function useUnsaved(what: Unsaved | null): void {
+  useLayoutEffect(() => {
+    if (what === null) return;
+    const owner = {};
+    held.set(owner, what);
+    return () => {
+      held.delete(owner);
+    };
+  }, [what]);
+}
+
+export const hasUnsaved = (): boolean => held.size > 0;
+
+/** Calls `discard` at once. If something would be lost, asks the reader first. */
+export function leave(discard: () => void): void {
+  if (hasUnsaved()) askToDiscard([...held.values()].includes('secret') ? 'secret' : 'typed', discard);
+  else discard();
+}
+
+export function askToDiscard(what: Unsaved, discard: () => void): void {
+  questions += 1;
+  question.set({ id: questions, what, discard });
+}
+
+addEventListener('beforeunload', (event) => {
+  if (hasUnsaved()) event.preventDefault();
+});

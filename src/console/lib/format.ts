@@ -1,4 +1,4 @@
-// Formats numbers, sizes and times for people, in the language shown.
+// Formats numbers, sizes, times and schedules for people, in the language shown.
 import { language, t } from './i18n.js';
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
@@ -85,3 +85,36 @@ export function expiry(iso: string | null, kind: '' | '.short' = ''): string {
 }
 
 export const expiryShort = (iso: string | null): string => expiry(iso, '.short');
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+/** A Monday. */
+const FIRST = Date.UTC(2024, 0, 1);
+
+const WHOLE_DAY = '00:00-24:00';
+
+/** Describes a stored schedule: entries separated by `; `, each with days and times (src/core/accounts/access/schedule.ts). */
+export const scheduleWords = (schedule: string): string =>
+  scheduleEntries(schedule).join(t('schedule.entries'));
+
+export const scheduleEntries = (schedule: string): readonly string[] => schedule.split('; ').map(entryWords);
+
+function entryWords(entry: string): string {
+  const [days = '', times = ''] = entry.split(' ');
+  return `${listWords(days, daysWords)} ${listWords(times, timesWords)}`;
+}
+
+const listWords = (list: string, words: (item: string) => string): string =>
+  list.split(',').map(words).join(t('schedule.list'));
+
+function daysWords(days: string): string {
+  const [from = '', to] = days.split('-');
+  return to === undefined ? dayWord(from) : t('schedule.days', { from: dayWord(from), to: dayWord(to) });
+}
+
+const dayWord = (day: string): string =>
+  new Intl.DateTimeFormat(language.get(), { weekday: 'short', timeZone: 'UTC' }).format(
+    FIRST + DAYS.indexOf(day) * 86_400_000,
+  );
+
+const timesWords = (times: string): string =>
+  times === WHOLE_DAY ? t('schedule.allDay') : times.replace('-', '–');

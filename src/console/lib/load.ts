@@ -1,7 +1,9 @@
-// Reads data for a component: the answer, the error, and when to read again.
+// Reads data for a component: the answer, the error, and when to read again; and what the daemon says an unsent form would do.
+
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Operations } from '../api-types.js';
-import { ApiError, callWithEtag, type Input, me } from './api.js';
+import { ApiError, callWithEtag, type Input, me, online } from './api.js';
+import { useCell } from './cell.js';
 import { onChanged, type Topic } from './live.js';
 
 export interface Loaded<T> {
@@ -125,4 +127,44 @@ export function useLoad<N extends keyof Operations>(
     reload,
     put,
   };
+}
+
+export interface Preview<T> {
+  /** Null until the daemon has answered for exactly this form. */
+  readonly result: T | null;
+  readonly error: unknown;
+}
+
+/** @param form null: there is nothing to ask for yet */
+export function usePreview<Form, T>(
+  form: Form | null,
+  ask: (form: Form, signal: AbortSignal) => Promise<T>,
+  settleMs: number,
+): Preview<T> & { readonly pending: boolean } {
+  const current = form && JSON.stringify(form);
+  const question = useSettled(current, settleMs);
+  const [answered, setAnswered] = useState<Preview<T> & { readonly question: string | null }>();
+  const isOnline = useCell(online);
+  useEffect(() => {
+    if (question === null) return;
+    const abort = new AbortController();
+    ask(JSON.parse(question) as Form, abort.signal).then(
+      (result) => setAnswered({ question, result, error: null }),
+      (error: unknown) => abort.signal.aborted || setAnswered({ question, result: null, error }),
+    );
+    return () => abort.abort();
+  }, [question, isOnline]);
+  if (current === null) return { result: null, error: null, pending: false };
+  if (answered?.question !== current) return { result: null, error: null, pending: true };
+  return { ...answered, pending: false };
+}
+
+/** Returns the value after it has not changed for `ms`: for questions while the user types. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

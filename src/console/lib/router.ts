@@ -1,6 +1,6 @@
 // The router. Path and query follow the `#`, so every view has an address and the server does not see it.
 import { cell, useCell } from './cell.js';
-import { hasUnsaved, leave } from './unsaved.js';
+import { hasUnsaved, leave } from './draft.js';
 
 export interface Place {
   /** `['accounts', '<id>']`; empty for the overview. */

@@ -1,8 +1,7 @@
 // The connected devices, one line per client address; and the addresses that need no password, for games that cannot log in.
 import { t } from '../lib/i18n.js';
 import { Ago, Button, Tag, Traffic } from '../ui/basics.js';
-import { AskingButton, useAct, Wrong } from './act.js';
-import { ask, type Device, type Status } from './api.js';
+import { AskingButton, ask, type Device, type Status, useAct, Wrong } from './api.js';
 
 export function Devices({ status, onStatus }: { status: Status; onStatus: (status: Status) => void }) {
   const { devices, limits } = status;

@@ -5,8 +5,7 @@ import { t } from '../lib/i18n.js';
 import { ClientFormats } from '../pages/accounts/client-formats.js';
 import { Button, Card, Copied, Facts } from '../ui/basics.js';
 import { InputField, submitting } from '../ui/form.js';
-import { AskingButton, useAct, Wrong } from './act.js';
-import { ask } from './api.js';
+import { AskingButton, ask, useAct, Wrong } from './api.js';
 
 const TONES: Readonly<Record<Strength, string>> = { weak: 'bad', fair: 'warn', strong: 'good' };
 

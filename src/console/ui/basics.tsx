@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ClientOrigin } from '../api-types.js';
+import { type Right, useMay } from '../lib/api.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
-import { type Right, useMay } from '../lib/rights.js';
 import { href } from '../lib/router.js';
 import { Icon, type IconName } from './icons.js';
 import { notify } from './toast.js';

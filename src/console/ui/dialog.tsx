@@ -1,12 +1,11 @@
 // Dialogs. They use the browser's own dialog element, which keeps the focus inside. A stray key discards no typed text.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, online } from '../lib/api.js';
+import { ApiError, online, type Right, useMay } from '../lib/api.js';
 import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
+import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
-import { type Right, useMay } from '../lib/rights.js';
-import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/unsaved.js';
 import { Button } from './basics.js';
 import { InputField, submitting } from './form.js';
 import { FormErrors } from './states.js';

@@ -3,10 +3,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from '../lib/api.js';
+import { ApiError, type Right } from '../lib/api.js';
 import type { Draft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
-import type { Right } from '../lib/rights.js';
 import { Button, Facts, PermittedButton } from './basics.js';
 import { type Action, useAction } from './dialog.js';
 import { submitting } from './form.js';

@@ -1,9 +1,9 @@
 // All accounts in one dense table, and bulk actions on the selected ones.
 import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, AccountSort } from '../../api-types.js';
+import { useMay, useUser } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { useMay, useUser } from '../../lib/rights.js';
 import { go, patchQuery, usePlace } from '../../lib/router.js';
 import { Button, PermittedButton, useWidth } from '../../ui/basics.js';
 import { optionsOf, Select } from '../../ui/form.js';

@@ -1,10 +1,9 @@
 // Edits one account. The form sends only changed fields, and first shows what somebody else changed meanwhile.
 import { useState } from 'preact/hooks';
 import type { Account, AccountChange } from '../../api-types.js';
-import { call, callWithEtag } from '../../lib/api.js';
+import { call, callWithEtag, useUser } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
-import { useUser } from '../../lib/rights.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';

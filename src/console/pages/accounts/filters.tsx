@@ -1,9 +1,9 @@
 // The filters of the list of accounts: chips, and a range of expiry days. The address contains all of them.
 import type { AccountFilterBody } from '../../api-types.js';
+import { useUser } from '../../lib/api.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { useUser } from '../../lib/rights.js';
 import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
 import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';

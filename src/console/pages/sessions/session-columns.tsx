@@ -1,10 +1,9 @@
 // The columns of live sessions, for the page of sessions and for an account's page.
 import type { ComponentChildren } from 'preact';
 import type { LiveSession } from '../../api-types.js';
-import { ApiError, call } from '../../lib/api.js';
+import { ApiError, call, may } from '../../lib/api.js';
 import { clock, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
-import { may } from '../../lib/rights.js';
 import { AccountLink, Client, None, Traffic } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';

@@ -1,10 +1,9 @@
 // Live sessions, and on the second tab logins and failed logins.
 import { useState } from 'preact/hooks';
 import type { Operations } from '../../api-types.js';
-import { call } from '../../lib/api.js';
+import { call, may, useMay } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { may, useMay } from '../../lib/rights.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Button } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';

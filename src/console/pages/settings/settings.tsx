@@ -1,6 +1,7 @@
 // Settings: a list of sections, each with its own address.
+
+import { may, type Right } from '../../lib/api.js';
 import { type TextKey, t } from '../../lib/i18n.js';
-import { may, type Right } from '../../lib/rights.js';
 import { href } from '../../lib/router.js';
 import { lazyPage } from '../../ui/lazy.js';
 import { Tabs } from '../../ui/tabs.js';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { AccountFilterBody, BulkRequest, BulkResult } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
-import { usePreview } from '../../../lib/preview.js';
+import { usePreview } from '../../../lib/load.js';
 import { FormDialog } from '../../../ui/dialog.js';
 import { Field, Input } from '../../../ui/form.js';
 import { Failure, Skeleton } from '../../../ui/states.js';

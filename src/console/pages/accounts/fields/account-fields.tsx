@@ -2,13 +2,12 @@
 // What forms, previews and lists of changes show of a field comes from here.
 import type { ComponentChildren } from 'preact';
 import type { Account, AccountChange, AccountLimits } from '../../../api-types.js';
+import { may, useUser } from '../../../lib/api.js';
 import { toggled } from '../../../lib/draft.js';
-import { expiry, localTime } from '../../../lib/format.js';
+import { expiry, localTime, scheduleEntries, scheduleWords } from '../../../lib/format.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
-import { may, useUser } from '../../../lib/rights.js';
 import { href } from '../../../lib/router.js';
-import { scheduleEntries, scheduleWords } from '../../../lib/schedule.js';
 import { Pieces } from '../../../ui/basics.js';
 import { ExpiryField, expiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
 import { Area, Checkbox, Field, Input, optionsOf, Select } from '../../../ui/form.js';

@@ -1,9 +1,9 @@
 // A seller's budget: what is used and left of it, and what a previewed change takes.
 import type { BudgetPreview, Operator } from '../../../api-types.js';
+import { useUser } from '../../../lib/api.js';
 import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { useUser } from '../../../lib/rights.js';
 import { Card, Meter, State } from '../../../ui/basics.js';
 
 type BoundName = keyof Operator['budget'];

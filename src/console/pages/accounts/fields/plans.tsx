@@ -1,9 +1,9 @@
 // Plans and limits in words, and the choice of a plan and of an owner: a seller, or the administrator, who alone changes it.
 import type { Account, AccountLimits, Operator, Plan } from '../../../api-types.js';
+import { useMay } from '../../../lib/api.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { useMay } from '../../../lib/rights.js';
 import { SelectField } from '../../../ui/form.js';
 import { accountField, LIMIT_NAMES } from './account-fields.js';
 

@@ -3,7 +3,7 @@ import type { NewAccounts, NewAccountsResult } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { controlOf } from '../../../lib/draft.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
-import { type Preview, usePreview } from '../../../lib/preview.js';
+import { type Preview, usePreview } from '../../../lib/load.js';
 import { ScrollBox } from '../../../ui/basics.js';
 import { Area, Checkbox, Field, Input, optionsOf, Segments, Select } from '../../../ui/form.js';
 import { SmallTable } from '../../../ui/small-table.js';

@@ -1,11 +1,10 @@
 // Creates one account, or many by a pattern or a list.
 import { useState } from 'preact/hooks';
 import type { Credentials, CredentialsInFormats, NewAccounts } from '../../../api-types.js';
-import { call } from '../../../lib/api.js';
+import { call, useUser } from '../../../lib/api.js';
 import { useDraft } from '../../../lib/draft.js';
 import { expiry } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
-import { useUser } from '../../../lib/rights.js';
 import { patchQuery } from '../../../lib/router.js';
 import { Confirm, FormDialog } from '../../../ui/dialog.js';
 import { Field, Input, InputField, optionsOf, Segments } from '../../../ui/form.js';

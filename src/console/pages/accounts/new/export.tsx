@@ -1,14 +1,12 @@
-// Exports the accounts as a file to download.
+// Exports the accounts as a file to download; and the choices for every accounts file: its format, and the time zone of its dates.
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody, FileFormat } from '../../../api-types.js';
-import { urlOf } from '../../../lib/api.js';
+import { urlOf, useUser } from '../../../lib/api.js';
 import { confirmThenFollow } from '../../../lib/download.js';
 import { t } from '../../../lib/i18n.js';
-import { useUser } from '../../../lib/rights.js';
 import { Button } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { Checkbox } from '../../../ui/form.js';
-import { FormatChoice, ownZone, ZoneChoice } from './file-choices.js';
+import { Checkbox, Field, optionsOf, SegmentsField, Select } from '../../../ui/form.js';
 
 export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; onClose: () => void }) {
   const [format, setFormat] = useState<FileFormat>('csv');
@@ -58,5 +56,57 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
         )
       )}
     </Dialog>
+  );
+}
+
+export function FormatChoice({
+  value,
+  onInput,
+}: {
+  value: FileFormat;
+  onInput: (format: FileFormat) => void;
+}) {
+  return (
+    <SegmentsField
+      value={value}
+      onInput={onInput}
+      label={t('formats.label')}
+      options={[
+        { value: 'csv', label: 'CSV' },
+        { value: 'json', label: 'JSON' },
+        { value: 'ccproxy', label: 'CCProxy' },
+      ]}
+    />
+  );
+}
+
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** `Asia/Shanghai (GMT+8)`. */
+export function zoneLabel(zone: string): string {
+  if (zone === 'UTC') return zone;
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts();
+  return t('unit.note', { text: zone, note: parts.find(({ type }) => type === 'timeZoneName')?.value ?? '' });
+}
+
+interface ZoneProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onInput: (zone: string) => void;
+}
+
+export function ZoneChoice({ label, hint, value, onInput }: ZoneProps) {
+  return (
+    <Field label={label} hint={hint}>
+      <Select
+        value={value}
+        onInput={onInput}
+        options={optionsOf([...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])], zoneLabel)}
+      />
+    </Field>
   );
 }

@@ -15,7 +15,7 @@ import { SmallTable } from '../../../ui/small-table.js';
 import { Failure, Skeleton } from '../../../ui/states.js';
 import { BudgetWords } from '../fields/budget.js';
 import { showField } from '../fields/field-words.js';
-import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './file-choices.js';
+import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './export.js';
 
 const MEDIA: Readonly<Record<FileFormat, string>> = {
   csv: 'text/csv',

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { call, me, signOut } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
+import { leave, useUnsaved } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
-import { leave, useUnsaved } from '../../../lib/unsaved.js';
 import { Button, Card } from '../../../ui/basics.js';
 import { useAction } from '../../../ui/dialog.js';
 import { Checkbox, Field, Input, submitting } from '../../../ui/form.js';

@@ -1,15 +1,21 @@
-// Operators besides the administrator: their roles, budgets and second factors.
+// Operators besides the administrator: their roles, budgets and second factors, and the dialog for each. It sends only changed fields.
+
+import { useState } from 'preact/hooks';
 import type { Operator } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
+import { useDraft } from '../../../lib/draft.js';
+import { bytes, count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
+import { numberText, readNumber } from '../../../lib/number-text.js';
 import { href } from '../../../lib/router.js';
 import { None, State } from '../../../ui/basics.js';
-import { AskButton } from '../../../ui/dialog.js';
+import { AskButton, FormDialog } from '../../../ui/dialog.js';
+import { Checkbox, InputField, SegmentsField } from '../../../ui/form.js';
 import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty } from '../../../ui/states.js';
-import { amount, OperatorDialog } from './operator-dialog.js';
+import { RevokeTokens } from './admin.js';
 
 export function OperatorSettings() {
   const operators = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
@@ -97,3 +103,153 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
 }
 
 const roleText = (role: Operator['role']): string => t(`operators.role.${role}`);
+
+/** Roles other than the administrator's, from the fewest rights on. */
+const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
+type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+const GIGA = 1_000_000_000;
+const BOUNDS = { accounts: 1, days: 1, bytes: GIGA } as const;
+type BoundName = keyof typeof BOUNDS;
+const BOUND_NAMES = Object.keys(BOUNDS) as BoundName[];
+
+interface Fields {
+  readonly name: string;
+  readonly password: string;
+  readonly revokeTokens: boolean;
+  readonly role: OperatorRole;
+  readonly isEnabled: boolean;
+  readonly bounds: Readonly<Record<BoundName, string>>;
+}
+
+function fieldsOf(operator: Operator | null): Fields {
+  const bounds = Object.fromEntries(
+    BOUND_NAMES.map((name) => [name, numberText(operator?.budget[name] ?? null, BOUNDS[name])]),
+  ) as Fields['bounds'];
+  return {
+    name: operator?.name ?? '',
+    password: '',
+    revokeTokens: true,
+    role: (operator?.role ?? 'seller') as OperatorRole,
+    isEnabled: operator?.isEnabled ?? true,
+    bounds,
+  };
+}
+
+const readBound = (name: BoundName, text: string): number | null | undefined =>
+  readNumber(text, { scale: BOUNDS[name], min: 0, max: Number.MAX_SAFE_INTEGER });
+
+interface OperatorDialogProps {
+  readonly operator: Operator | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** @param operator null: a new one */
+function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
+  const [saved] = useState(() => fieldsOf(operator));
+  const { values: fields, changes: changed, set, control } = useDraft(saved, { guard: false });
+  const budget = Object.fromEntries(
+    BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]),
+  ) as Record<BoundName, number | null>;
+  const isSeller = fields.role === 'seller';
+  const isBudgetRead = !isSeller || BOUND_NAMES.every((name) => budget[name] !== undefined);
+  const { bounds = saved.bounds, revokeTokens: _, ...own } = changed;
+  const changedBounds = isSeller ? BOUND_NAMES.filter((name) => bounds[name] !== saved.bounds[name]) : [];
+  const changes = {
+    ...own,
+    ...(own.password === undefined ? {} : { revokeTokens: fields.revokeTokens }),
+    ...(changedBounds.length === 0
+      ? {}
+      : { budget: Object.fromEntries(changedBounds.map((name) => [name, budget[name]])) }),
+  };
+  const isReady =
+    isBudgetRead &&
+    fields.name.trim() !== '' &&
+    (operator ? Object.keys(changes).length > 0 : fields.password !== '');
+  const save = async () => {
+    if (operator) await call('changeOperator', { params: { id: operator.id }, body: changes });
+    else {
+      const { name, password, role } = fields;
+      await call('createOperator', { body: { name, password, role, ...(isSeller ? { budget } : {}) } });
+    }
+    onSaved();
+  };
+  return (
+    <FormDialog
+      title={operator ? t('account.editTitle', { name: operator.name }) : t('operators.new')}
+      onClose={onClose}
+      unsaved={Object.keys(changes).length > 0 ? 'typed' : null}
+      action={t(operator ? 'settings.save' : 'create.submit')}
+      isReady={isReady}
+      send={save}
+    >
+      <InputField path="name" label={t('tokens.name')} {...control('name')} autoFocus={!operator} />
+      <InputField
+        path="password"
+        label={t(operator ? 'admin.next' : 'account.password')}
+        hint={operator ? t('operators.newPassword.hint') : undefined}
+        type="password"
+        autocomplete="new-password"
+        {...control('password')}
+      />
+      {operator && fields.password !== '' && (
+        <RevokeTokens
+          label={t('operators.revokeTokens')}
+          checked={fields.revokeTokens}
+          onChange={(revokeTokens) => set({ revokeTokens })}
+        />
+      )}
+      <SegmentsField
+        label={t('operators.role')}
+        hint={t(`operators.role.${fields.role}.text`)}
+        {...control('role')}
+        options={OPERATOR_ROLES.map((value) => ({ value, label: t(`operators.role.${value}`) }))}
+      />
+      {operator && (
+        <Checkbox checked={fields.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
+          {t('operators.enabled')}
+        </Checkbox>
+      )}
+      {isSeller && (
+        <BudgetFields
+          bounds={fields.bounds}
+          used={operator?.used ?? null}
+          onInput={(bounds) => set({ bounds })}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+interface BudgetFieldsProps {
+  readonly bounds: Fields['bounds'];
+  readonly used: Operator['used'] | null;
+  readonly onInput: (bounds: Fields['bounds']) => void;
+}
+
+function BudgetFields({ bounds, used, onInput }: BudgetFieldsProps) {
+  return (
+    <fieldset class="field">
+      <legend>{t('operators.budget')}</legend>
+      <p class="soft">{t('operators.budget.text')}</p>
+      <div class="grid-2">
+        {BOUND_NAMES.map((name) => (
+          <InputField
+            path={`budget.${name}`}
+            key={name}
+            label={t(`operators.budget.${name}`)}
+            hint={used ? t('operators.budget.used', { used: amount(name, used[name]) }) : undefined}
+            error={readBound(name, bounds[name]) === undefined ? t('operators.budget.wrong') : undefined}
+            value={bounds[name]}
+            inputMode="numeric"
+            placeholder="∞"
+            onInput={(text) => onInput({ ...bounds, [name]: text })}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+const amount = (name: BoundName, value: number): string => (name === 'bytes' ? bytes(value) : count(value));

@@ -102,8 +102,8 @@ export function Totp() {
       )}
       {asking && (
         <CodeDialog
-          title={t(asking === 'renew' ? 'recovery.renew' : `totp.${asking}.title`)}
-          action={t(asking === 'renew' ? 'recovery.renew' : `totp.${asking}`)}
+          title={asking === 'renew' ? t('recovery.renew') : t(`totp.${asking}.title`)}
+          action={asking === 'renew' ? t('recovery.renew') : t(`totp.${asking}`)}
           acceptsRecovery={asking !== 'turnOn'}
           act={act}
           onClose={() => setAsking(null)}

@@ -1,11 +1,10 @@
 // API tokens, with which programs authenticate. The console shows a token's secret once.
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../../../api-types.js';
-import { call } from '../../../lib/api.js';
+import { call, may } from '../../../lib/api.js';
 import { toggled } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { may } from '../../../lib/rights.js';
 import { Ago, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
 import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';

@@ -3,6 +3,7 @@ import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../../
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
 import { LEFT_EXAMPLE } from '../../../locales/notices.js';
+import { optionsOf } from '../../../ui/form.js';
 
 /** The fields as typed, by their path in the request. A secret's field is empty until the operator types one. */
 export type NoticeFields = Readonly<Record<string, string>>;
@@ -19,6 +20,8 @@ interface NoticeField extends Kind {
   readonly label: TextKey;
   readonly hint?: TextKey;
   readonly placeholder?: string;
+  /** Left out: any text. */
+  readonly options?: () => readonly { readonly value: string; readonly label: string }[];
   /** Whether a secret is stored. Such a field is sent only when something was typed. */
   readonly isStored?: (saved: NoticeSettings) => boolean;
 }
@@ -48,6 +51,8 @@ const operator: NoticeField = { ...flag, label: 'notices.toOperator' };
 const players: NoticeField = { ...flag, label: 'notices.toPlayers' };
 const baseUrl = { label: 'notices.baseUrl', hint: 'notices.baseUrl.hint' } as const;
 
+const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour));
+
 export const TEMPLATES = ['expiring', 'expired', 'quota'] as const;
 export const LANGUAGES = ['zh', 'en'] as const;
 
@@ -60,13 +65,22 @@ const FIELDS: Readonly<Record<string, NoticeField>> = {
   },
   expiryDays: { ...numbers(0, 365), label: 'notices.expiryDays', hint: 'notices.expiryDays.hint' },
   quotaPercent: { ...numbers(1, 100), label: 'notices.quotaPercent', hint: 'notices.quotaPercent.hint' },
-  digestHour: { ...whole(23, 0), label: 'notices.digestHour', hint: 'notices.digestHour.hint' },
+  digestHour: {
+    ...whole(23, 0),
+    label: 'notices.digestHour',
+    hint: 'notices.digestHour.hint',
+    options: () => HOURS.map((hour) => ({ value: hour, label: `${hour.padStart(2, '0')}:00` })),
+  },
   trustSellers: { ...flag, label: 'notices.trustSellers' },
   perMinute: { ...whole(600), label: 'notices.perMinute' },
   historyDays: { ...whole(365), label: 'notices.historyDays' },
   'email.host': { ...text, label: 'notices.host', placeholder: 'smtp.example.com' },
   'email.port': { ...whole(65_535), label: 'publicAddress.port' },
-  'email.security': { ...given, label: 'notices.security' },
+  'email.security': {
+    ...given,
+    label: 'notices.security',
+    options: () => optionsOf(['tls', 'starttls', 'none'], (of) => t(`notices.security.${of}`)),
+  },
   'email.user': { ...text, label: 'account.username' },
   'email.password': { ...secret, label: 'account.password', isStored: ({ email }) => email.hasPassword },
   'email.from': { ...given, label: 'notices.from', placeholder: 'gate@example.com' },

@@ -1,18 +1,32 @@
-// The settings of notices: when, by which channels, and the texts to players.
+// The settings of notices: when, by which channels, with a test of each, and the texts to players.
 import { useState } from 'preact/hooks';
-import type { NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
+import type {
+  NoticeChannel,
+  NoticePreview,
+  NoticeSettings,
+  NoticeSettingsChange,
+} from '../../../api-types.js';
 import { call, callWithEtag } from '../../../lib/api.js';
-import { useDraft } from '../../../lib/draft.js';
+import { type Draft, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { Card } from '../../../ui/basics.js';
-import { Confirm } from '../../../ui/dialog.js';
-import { AreaField, Field, SegmentsField, Select } from '../../../ui/form.js';
+import { Card, PermittedButton, State } from '../../../ui/basics.js';
+import { Confirm, useAction } from '../../../ui/dialog.js';
+import { AreaField, Checkbox, InputField, SegmentsField, SelectField } from '../../../ui/form.js';
 import { SettingsForm } from '../../../ui/settings-form.js';
-import { WhenLoaded } from '../../../ui/states.js';
+import { Failure, WhenLoaded } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
-import { ChannelCard, NoticeFlag, NoticeInput, type Part } from './channels.js';
-import { exampleOf, fieldsOf, LANGUAGES, type NoticeFields, readFields, TEMPLATES } from './form.js';
+import {
+  CHANNELS,
+  exampleOf,
+  fieldsOf,
+  LANGUAGES,
+  type NoticeFields,
+  noticeField,
+  pathsOf,
+  readFields,
+  TEMPLATES,
+} from './form.js';
 
 export function NoticeSettingsPage() {
   const saved = useLoad('getNoticeSettings', {}, { topics: ['settings'] });
@@ -95,11 +109,6 @@ function Counts({ after: { digests, players, nextDay }, discarded }: NoticePrevi
   );
 }
 
-const HOURS = Array.from({ length: 24 }, (_, hour) => ({
-  value: String(hour),
-  label: `${String(hour).padStart(2, '0')}:00`,
-}));
-
 function Common({ draft, saved }: Part) {
   const { control } = draft;
   const input = (path: string) => <NoticeInput path={path} draft={draft} saved={saved} />;
@@ -115,9 +124,7 @@ function Common({ draft, saved }: Part) {
           options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}
         />
         {input('timeZone')}
-        <Field path="digestHour" label={t('notices.digestHour')} hint={t('notices.digestHour.hint')}>
-          <Select {...control('digestHour')} options={HOURS} />
-        </Field>
+        {input('digestHour')}
         {input('perMinute')}
         {input('historyDays')}
       </div>
@@ -153,5 +160,92 @@ function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
         </div>
       ))}
     </Card>
+  );
+}
+
+function ChannelCard({ channel, draft, saved }: Part & { readonly channel: NoticeChannel }) {
+  const { values } = draft;
+  const [tested, setTested] = useState<{ delivered: boolean; detail: string; typed: string } | null>(null);
+  const { busy, error, run } = useAction();
+  const fields = readFields(values, pathsOf(channel))?.[channel];
+  const typed = JSON.stringify(fields);
+  const isReady = CHANNELS[channel].needs.every(
+    (path) => values[path]?.trim() !== '' || noticeField(path).isStored?.(saved),
+  );
+  const test = () =>
+    run(async () => {
+      setTested(null);
+      setTested({ ...(await call('testNotice', { body: { channel, [channel]: fields } })), typed });
+    });
+  const isFlag = (path: string) => /\.(operator|players)$/.test(path);
+  return (
+    <section class="card stack" data-channel={channel}>
+      <h2>{t(`notices.channel.${channel}`)}</h2>
+      {channel !== 'email' && <p class="soft">{t(`notices.${channel}.text`)}</p>}
+      <div class="grid-2">
+        {pathsOf(channel)
+          .filter((path) => !isFlag(path))
+          .map((path) => (
+            <NoticeInput key={path} path={path} draft={draft} saved={saved} />
+          ))}
+      </div>
+      <div class="row">
+        {pathsOf(channel)
+          .filter(isFlag)
+          .map((path) => (
+            <NoticeFlag key={path} path={path} draft={draft} />
+          ))}
+      </div>
+      <div class="row">
+        <PermittedButton to="testNotice" onClick={() => void test()} disabled={!isReady || !fields || busy}>
+          {t('notices.test')}
+        </PermittedButton>
+        {tested?.typed === typed && (
+          <span role="status" class="break">
+            <State tone={tested.delivered ? 'good' : 'bad'}>
+              {t(tested.delivered ? 'notices.testGood' : 'notices.testBad', { detail: tested.detail })}
+            </State>
+          </span>
+        )}
+      </div>
+      {error ? <Failure error={error} /> : null}
+    </section>
+  );
+}
+
+interface Part {
+  readonly draft: Draft<NoticeFields>;
+  readonly saved: NoticeSettings;
+}
+
+/** A text, a number or a secret. What is stored of a secret is never shown, what is typed replaces it. */
+function NoticeInput({ path, draft: { values, set }, saved }: Part & { readonly path: string }) {
+  const { label, hint, placeholder = '', read, wrong, isStored, options } = noticeField(path);
+  const typed = values[path] ?? '';
+  const isSaved = isStored?.(saved);
+  const hintOf = () => isStored && t(isSaved ? 'notices.secretKept' : 'notices.secretNone');
+  const field = {
+    path,
+    label: t(label),
+    hint: hint ? t(hint) : hintOf(),
+    value: typed,
+    error: wrong && read(typed) === undefined ? wrong() : undefined,
+    onInput: (text: string) => set({ [path]: text }),
+  };
+  if (options) return <SelectField {...field} options={options()} />;
+  return (
+    <InputField
+      {...field}
+      placeholder={isSaved ? '••••••••' : placeholder}
+      {...(isStored ? { type: 'password', autocomplete: 'new-password' } : {})}
+    />
+  );
+}
+
+function NoticeFlag({ path, draft: { values, set } }: Pick<Part, 'draft'> & { readonly path: string }) {
+  return (
+    <Checkbox checked={values[path] === 'true'} onChange={(on) => set({ [path]: String(on) })}>
+      {t(noticeField(path).label)}
+    </Checkbox>
   );
 }
