@@ -64,6 +64,28 @@ export function navigationTests(getWorld: () => World): void {
     assert.ok(bytes > 20_000 && bytes <= 80_000, `${bytes} bytes: ${JSON.stringify([...loaded])}`);
   });
 
+  test('a page or dialog that cannot be loaded says so, and is loaded again on request and when the daemon is back', async (t) => {
+    const { page } = await getWorld().open(t);
+    let isGone = true;
+    await page.route(/\/assets\/(heartbeats|export)-/, (route) =>
+      isGone ? route.fulfill({ status: 404, body: '' }) : route.continue(),
+    );
+    await page.evaluate(`location.hash = '/heartbeats'`);
+    await page.waitForSelector('main .failure >> text=This part could not be loaded');
+    await page.evaluate(`location.hash = '/accounts?new=export'`);
+    await page.waitForSelector('dialog .failure >> text=This part could not be loaded');
+    isGone = false;
+    await page.click('dialog .failure button');
+    await page.waitForSelector('dialog >> text=Download');
+    await page.keyboard.press('Escape');
+    await page.context().setOffline(true);
+    await page.evaluate(`location.hash = '/heartbeats'`);
+    await page.waitForSelector('main .failure >> text=This part could not be loaded');
+    await page.waitForSelector('.banner');
+    await page.context().setOffline(false);
+    await page.waitForSelector('h1 >> text=Heartbeats');
+  });
+
   test('an address without a page says so and leads back', async (t) => {
     const { page, visit } = await getWorld().open(t);
     await visit('/no/such/page');

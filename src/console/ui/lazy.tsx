@@ -1,10 +1,12 @@
 // Parts of the console that a browser loads when they are first shown: pages and dialogs.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../lib/api.js';
+import { ApiError, call, online } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { Dialog } from './dialog.js';
 import { Failure, Skeleton } from './states.js';
+
+const reload = () => location.reload();
 
 type Part<Props> = (props: Props) => ComponentChildren;
 /** `load` begins to load the part before it is shown. */
@@ -27,15 +29,19 @@ function lazy<Props extends object>(
       if (!Shown)
         loadOnce().then(
           (part) => show(() => part),
-          () => setError(new ApiError(0, 'not-loaded', null)),
+          () => {
+            setError(new ApiError(0, 'not-loaded', null));
+            // Whether the daemon is away or has been updated shows in its answer.
+            call('getMe').catch(() => {});
+          },
         );
     }, []);
+    // A browser may keep the failure of a file, so it loads the whole page again when the daemon is back.
+    useEffect(() => (error ? online.subscribe(() => online.get() && reload()) : undefined), [error]);
     return Shown ? <Shown {...props} /> : waiting({ ...props, error });
   }
   return Object.assign(Lazily, { load: loadOnce }) as Lazy<Props>;
 }
-
-const reload = () => location.reload();
 
 /** A page, or a section below the heading of one. */
 export const lazyPage = <Props extends object = Record<never, never>>(
