@@ -6,12 +6,10 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createTurns } from '../core/turns.js';
 import type { AgentSettings, ChannelSettings, Hidden } from './agent-settings.js';
-import { createHttpAgent } from './backends/http.js';
-import { createOpenAiAgent } from './backends/openai.js';
+import { createHttpAgent, createOpenAiAgent } from './backends/http.js';
 import { createSocketAgent } from './backends/socket.js';
 import { createHttpChannel } from './channels/http.js';
 import { createFileChannel, createLogChannel } from './channels/local.js';
-import type { RetrySchedule } from './channels/outbox.js';
 import {
   accessOf,
   agentFolder,
@@ -21,6 +19,7 @@ import {
   temporaryFolder,
 } from './confinement/access.js';
 import { createConfinedAgent } from './confinement/confined-agent.js';
+import type { BuiltAgent, DeliverySchedule } from './context.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
 
 /** Time between SIGTERM and SIGKILL, in ms. */
@@ -28,18 +27,6 @@ const KILL_AFTER_MS = 5000;
 /** Delivery attempts for the file and log channels. */
 const LOCAL_TRIES = 10;
 const LOCAL_BACKOFF_MS = 1000;
-
-/** A channel with its retry schedule. */
-export interface DeliverySchedule extends RetrySchedule {
-  readonly channel: Channel;
-}
-
-export interface BuiltAgent {
-  readonly settings: AgentSettings;
-  readonly agent: Agent;
-  /** null: it has no channel for its replies. */
-  readonly schedule: DeliverySchedule | null;
-}
 
 /**
  * @param deps.dataDir base folder for relative paths of `file` channels
@@ -63,26 +50,15 @@ export function buildAgents(deps: {
   };
 
   function agentOf(name: string, settings: AgentSettings): Agent {
-    const { maxReplyBytes } = settings;
     switch (settings.type) {
       case 'command':
         return commandAgent(name, settings);
       case 'socket':
         return createSocketAgent(settings);
       case 'http':
-        return createHttpAgent({
-          url: settings.url,
-          apiKey: keyOf(settings.apiKeyFile, name),
-          maxReplyBytes,
-          now,
-        });
+        return createHttpAgent({ ...settings, apiKey: keyOf(settings.apiKeyFile, name), now });
       case 'openai':
-        return createOpenAiAgent({
-          ...settings,
-          apiKey: keyOf(settings.apiKeyFile, name),
-          historyBytes: settings.historySizeBytes,
-          now,
-        });
+        return createOpenAiAgent({ ...settings, apiKey: keyOf(settings.apiKeyFile, name), now });
     }
   }
 

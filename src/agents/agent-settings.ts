@@ -53,7 +53,7 @@ export type ChannelSettings =
       readonly backoffMs: number;
     };
 
-interface CommonSettings {
+export interface CommonSettings {
   readonly timeoutMs: number;
   readonly idleAfterMs: number;
   readonly maxReplyBytes: number;
@@ -88,11 +88,15 @@ export type AgentSettings = CommonSettings &
     | { readonly type: 'http'; readonly url: string; readonly apiKeyFile: string | null }
     | {
         readonly type: 'openai';
+        /** The URL up to and including the version: `https://api.example/v1`. */
         readonly baseUrl: string;
         readonly model: string;
         readonly apiKeyFile: string | null;
+        /** First message of every conversation; null: none. */
         readonly system: string | null;
+        /** Maximum length of the model's answer, in tokens. */
         readonly maxTokens: number;
+        /** Maximum length of the history in a request. Whichever limit is reached first applies. */
         readonly historyMessages: number;
         readonly historySizeBytes: number;
       }

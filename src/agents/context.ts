@@ -1,9 +1,9 @@
 // What the parts of the gateway share: what the daemon gives it, its agents, and the numbers that lists show.
 import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
+import type { Agent, Channel } from '../core/agents/runs.js';
 import type { PenaltiesOfKind } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { BuiltAgent } from './agent-list.js';
 import type { AgentSettings, HookSettings } from './agent-settings.js';
 
 export interface AgentGatewayDeps {
@@ -29,6 +29,20 @@ export interface AgentGatewayDeps {
   readonly now: Clock;
   readonly monotonicNow: Clock;
   readonly log: Log;
+}
+
+/** A channel, the maximum number of attempts, and the delay after the first failure in ms. Each further delay is three times as long. */
+export interface DeliverySchedule {
+  readonly channel: Channel;
+  readonly maxTries: number;
+  readonly backoffMs: number;
+}
+
+export interface BuiltAgent {
+  readonly settings: AgentSettings;
+  readonly agent: Agent;
+  /** null: it has no channel for its replies. */
+  readonly schedule: DeliverySchedule | null;
 }
 
 export interface AgentContext extends AgentGatewayDeps {

@@ -5,7 +5,7 @@ import type { HandleHook } from '../core/agents/webhooks.js';
 import { everyStep } from '../core/turns.js';
 import { buildAgents } from './agent-list.js';
 import type { HookSettings } from './agent-settings.js';
-import { createDeliverer } from './channels/deliverer.js';
+import { createDeliverer } from './channels/outbox.js';
 import { type AgentContext, type AgentGatewayDeps, createQueueLimit, type RunKeeper } from './context.js';
 import { createControl } from './control.js';
 import { createTokenCheck } from './hooks/checks.js';

@@ -8,10 +8,9 @@ import { openPgCopy } from './pg/copy.js';
 import type { PgOptions } from './pg/database.js';
 import { explainPgError } from './pg/errors.js';
 import { countOf } from './sql.js';
-import { openSqliteCopy } from './sqlite/copy.js';
-import type { SqliteOptions } from './sqlite/database.js';
+import { openSqlite, type SqliteOptions } from './sqlite/database.js';
 import { toStartError } from './sqlite/errors.js';
-import { sqliteFile } from './sqlite/files.js';
+import { lockSqlite, sqliteFile } from './sqlite/files.js';
 
 export interface CopyOptions {
   readonly sqlite: SqliteOptions;
@@ -183,4 +182,35 @@ function createTallyCounter() {
 function comparable(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value);
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
+}
+
+/**
+ * Locks the data folder, so that no daemon runs on it until `close`. @throws StartError `daemon-running`, and the errors of
+ * `openStore`
+ */
+async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> {
+  const where = sqliteFile(options.dataDir);
+  const { db, close } = await openSqlite(options, { is: 'command' });
+  try {
+    const lock = await lockSqlite(where, options.client);
+    return {
+      where,
+      // SQLite has only one writing transaction at a time.
+      exclusively: (work) => db.transaction(work),
+      finish: async () => {},
+      toStored: (value) => (typeof value === 'boolean' ? Number(value) : value),
+      async close() {
+        await close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await close();
+    if (codeOf(error) !== 'daemon-running') throw error;
+    throw new StartError(
+      'daemon-running',
+      `A daemon uses the database ${where}. Stop it during the copy (systemctl stop pulsegate): its writes would be lost.`,
+      { cause: error },
+    );
+  }
 }

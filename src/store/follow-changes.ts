@@ -11,8 +11,6 @@ import { slices } from './sql.js';
 export const CHANGES_KEPT_MS = HOUR_MS;
 /** Most changes that one read returns, so that applying them does not delay logins. */
 export const MAX_CHANGES_PER_READ = 500;
-/** Rows in one statement; four bound values each. */
-const ROWS_PER_STATEMENT = 200;
 
 /** Topics of changes that processes record, with what their key is. */
 const TOPICS = [
@@ -55,7 +53,7 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
   return async (trx, topic, ...keys) => {
     const at = now();
     const rows = keys.map((key) => ({ topic, key, origin, at }));
-    for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('changes').insert(slice);
+    for (const slice of slices(rows)) await trx('changes').insert(slice);
   };
 }
 

@@ -113,8 +113,13 @@ export async function updateEach<Column extends string>(
   );
 }
 
+/** Rows in one statement: of at most thirty bound values each, they stay well below the limit of every database. */
+export const ROWS_PER_STATEMENT = 200;
+/** Ids in one statement. */
+export const IDS_PER_STATEMENT = 500;
+
 /** For statements that take a bounded number of rows. */
-export function* slices<T>(items: readonly T[], size: number): Generator<T[]> {
+export function* slices<T>(items: readonly T[], size = ROWS_PER_STATEMENT): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 

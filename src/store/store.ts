@@ -26,8 +26,6 @@ import { createHeartbeatSumStore, createSampleStore } from './tables/statistics.
 import { createTrafficStore } from './tables/traffic.js';
 
 export type { MigrationEvent } from './database.js';
-export type { Keep, RestoredContents } from './restored-contents.js';
-export { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.js';
 
 export type StoreOptions = (SqliteOptions | PgOptions) & {
   /** The clock for the change log and the ids of runs. Default: the system clock. */

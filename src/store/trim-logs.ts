@@ -21,13 +21,12 @@ export async function trimLogs(deps: {
 }): Promise<void> {
   const { store, maxLogins, now, signal } = deps;
   const { loginDays, auditDays, sessionDays } = deps.retention.current();
-  let removed: number;
-  do removed = await store.logins.trim(now - loginDays * DAY_MS, maxLogins, SLICE);
-  while (removed === SLICE && !signal.aborted);
-  if (signal.aborted) return;
-  do removed = await store.audit.trim(now - auditDays * DAY_MS, SLICE);
-  while (removed === SLICE && !signal.aborted);
-  if (signal.aborted) return;
-  do removed = await store.sessionRecords.trim(now - sessionDays * DAY_MS, SLICE);
-  while (removed === SLICE && !signal.aborted);
+  for (const trim of [
+    () => store.logins.trim(now - loginDays * DAY_MS, maxLogins, SLICE),
+    () => store.audit.trim(now - auditDays * DAY_MS, SLICE),
+    () => store.sessionRecords.trim(now - sessionDays * DAY_MS, SLICE),
+  ]) {
+    while ((await trim()) === SLICE && !signal.aborted);
+    if (signal.aborted) return;
+  }
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createLeaseWatch } from '../../src/agents/lease.js';
+import { createLeaseWatch } from '../../src/agents/keeper.js';
 import { processStart, thisHost } from '../../src/agents/processes.js';
 import type { RunNode } from '../../src/core/agents/run-store.js';
 import { withStorageProblem } from '../../src/core/storage.js';

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { DAEMON } from '../../src/core/audit/audit.js';
-import { type RestoreOptions, restoreStore } from '../../src/store/store.js';
+import { type RestoreOptions, restoreStore } from '../../src/store/sqlite/restore.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { addAccount } from '../helpers/stored-accounts.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';

@@ -86,7 +86,6 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     append: [[entry], { maxAgeMs: N, maxPerAccount: 1 }],
     trim: [N, 10],
     list: [filter, N, 10],
-    newest: [SECRET, 10],
   },
   settings: { get: [SECRET], set: [SECRET, SECRET, audit] },
   traffic: { add: [[traffic]], days: [SECRET, N], sums: [N, [SECRET]] },

@@ -2,14 +2,10 @@
 // of systemd (Accept=yes) starts the agent's program for each connection, in a unit of its own.
 import { connect } from 'node:net';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
+import type { AgentSettings } from '../agent-settings.js';
 import { callUntilStarted, collectReply, failed, tooLong } from './reply.js';
 
-export interface SocketOptions {
-  /** The socket of the agent. */
-  readonly path: string;
-  /** The run fails when its reply is longer. */
-  readonly maxReplyBytes: number;
-}
+type SocketOptions = Pick<Extract<AgentSettings, { type: 'socket' }>, 'path' | 'maxReplyBytes'>;
 
 /** `isStarted: false`: nobody accepted the connection. */
 interface Result {

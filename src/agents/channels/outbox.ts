@@ -2,11 +2,13 @@
 // Replies of agents and notices use it.
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { DeliveryOutcome } from '../../core/agents/runs.js';
+import { type DeliveryOutcome, deliveredReply, type Run } from '../../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../../core/clock.js';
+import { createOrderedIds } from '../../core/ids.js';
 import type { Log } from '../../core/log.js';
+import type { AgentContext, DeliverySchedule } from '../context.js';
 
-export interface OutboxOptions<Item> {
+interface OutboxOptions<Item> {
   /** The name in the log: 'deliveries'. */
   readonly name: string;
   /** Returns the due items, earliest first. They may include items whose attempt is in progress. */
@@ -29,12 +31,6 @@ export interface Outbox {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Maximum number of attempts, and the delay after the first failure in ms. Each further delay is three times as long. */
-export interface RetrySchedule {
-  readonly maxTries: number;
-  readonly backoffMs: number;
-}
-
 const DELAY_FACTOR = 3;
 const MAX_DELAY_MS = HOUR_MS;
 /** Random variation of delays, so that items that failed together are not retried together. */
@@ -50,7 +46,7 @@ const STORE_RETRY_MS = 1000;
 export function nextTryAt(
   outcome: DeliveryOutcome,
   tries: number,
-  schedule: RetrySchedule,
+  schedule: Omit<DeliverySchedule, 'channel'>,
   now: number,
   random: () => number,
 ): number | null {
@@ -142,4 +138,65 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
       clearTimeout(cut);
     },
   };
+}
+
+const MAX_CONCURRENT_DELIVERIES = 8;
+
+/** Delivers replies of runs to the channels of their agents, and stores every attempt. */
+export function createDeliverer({ deliveries: store, node, byName, now, log }: AgentContext): Outbox {
+  const newId = createOrderedIds(now);
+
+  async function attempt(run: Run, signal: AbortSignal): Promise<void> {
+    const startedAt = now();
+    const schedule = byName.get(run.agent)?.schedule;
+    // The configuration no longer contains the agent or its channel.
+    if (!schedule) return store.dismiss(run.id);
+    const outcome = await deliver(run, schedule, signal);
+    // The shutdown interrupted this attempt: it does not count, and the delivery is due again at the next start.
+    if (!outcome.ok && signal.aborted) return;
+    const tries = run.deliveryTries + 1;
+    const nextAt = nextTryAt(outcome, tries, schedule, now(), Math.random);
+    await store.record(
+      {
+        id: newId(),
+        runId: run.id,
+        attempt: tries,
+        channel: schedule.channel.type,
+        startedAt,
+        finishedAt: now(),
+        delivered: outcome.ok,
+        detail: outcome.detail,
+      },
+      nextAt,
+    );
+    if (nextAt === null && !outcome.ok) {
+      log.warn({ run: run.id, agent: run.agent, tries, detail: outcome.detail }, 'reply not delivered');
+    }
+  }
+
+  async function deliver(
+    run: Run,
+    schedule: DeliverySchedule,
+    signal: AbortSignal,
+  ): Promise<DeliveryOutcome> {
+    const reply = deliveredReply(run);
+    if (!reply) return { ok: false, detail: `the run is ${run.status}`, again: false };
+    try {
+      return await schedule.channel.deliver(reply, signal);
+    } catch (err) {
+      log.error({ err, run: run.id }, 'channel threw an exception');
+      return { ok: false, detail: err instanceof Error ? err.message : String(err), again: true };
+    }
+  }
+
+  return createOutbox<Run>({
+    name: 'deliveries',
+    due: (limit) => store.due(node, now(), limit),
+    nextDueAt: () => store.nextDueAt(node),
+    keyOf: ({ id }) => id,
+    attempt,
+    concurrency: MAX_CONCURRENT_DELIVERIES,
+    now,
+    log,
+  });
 }

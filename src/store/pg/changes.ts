@@ -18,7 +18,7 @@ import {
   type RecordChange,
   toChange,
 } from '../follow-changes.js';
-import { withLibpqModes } from './connection.js';
+import { withLibpqModes } from './errors.js';
 
 /** How often old changes are deleted, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;

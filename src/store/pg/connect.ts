@@ -3,8 +3,7 @@ import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { codeOf, QueryTooSlowError, StartError } from '../../core/errors.js';
 import { acquireReader, type ReaderOptions } from '../database.js';
-import { withLibpqModes } from './connection.js';
-import { QUERY_CANCELED } from './errors.js';
+import { QUERY_CANCELED, withLibpqModes } from './errors.js';
 import { createSilenceWatch, PgClient, type PgConfig } from './knex-client.js';
 
 /** Time limit of a statement of the daemon, in ms. Migrations have none. */

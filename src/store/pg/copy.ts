@@ -4,8 +4,8 @@ import { StartError } from '../../core/errors.js';
 import { COPIED_TABLES, type CopySide } from '../copied-tables.js';
 import { PG_NOW_MS } from './changes.js';
 import { connectPgMigrator } from './connect.js';
-import { nameOf } from './connection.js';
 import { openPg, type PgOptions } from './database.js';
+import { nameOf } from './errors.js';
 
 /** @throws StartError, as `openStore` does */
 export async function openPgCopy(options: PgOptions): Promise<CopySide> {

@@ -19,8 +19,7 @@ import { sqliteFile } from '../sqlite/files.js';
 import { createPgActivityFeed, createPgActivityRecorder, parseSnapshot } from './activity.js';
 import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './changes.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './connect.js';
-import { nameOf, requireReadable } from './connection.js';
-import { explainPgError } from './errors.js';
+import { explainPgError, nameOf, requireReadable } from './errors.js';
 import { createPgLiveSessionStore } from './live-sessions.js';
 import { createPgPenaltyStore, createPgPermitStore } from './permits.js';
 

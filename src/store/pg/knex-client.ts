@@ -5,8 +5,7 @@ import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columnc
 import type { Client } from 'pg';
 import pg from 'pg';
 import { COMMIT_UNKNOWN, isDatabaseAway } from '../../core/storage.js';
-import { withLibpqModes } from './connection.js';
-import { NO_CONNECTION, withCode } from './errors.js';
+import { NO_CONNECTION, withCode, withLibpqModes } from './errors.js';
 
 /** The configuration of knex, with the time limits of queries. */
 export type PgConfig = Knex.Config & {

@@ -27,7 +27,7 @@ import {
 import { migrateOnOpen } from '../migrate.js';
 import { backupSqlite, syncToDisk } from './backup.js';
 import { createSqliteCheck } from './check.js';
-import { connectSqlite, prepareSqlite } from './connect.js';
+import { connectReaders, connectSqlite, prepareSqlite } from './connect.js';
 import { toStartError } from './errors.js';
 import { lockSqlite, prepareFile, requireFile, sqliteFile } from './files.js';
 import { accessOf } from './knex-client.js';
@@ -39,7 +39,6 @@ import {
   setForeignLogAside,
 } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
-import { connectReaders } from './readers.js';
 
 export interface SqliteOptions {
   readonly client: SqlitePackageChoice;

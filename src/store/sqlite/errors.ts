@@ -8,23 +8,25 @@ import type { StorageProblem } from '../../core/storage.js';
 export function toStartError(error: unknown, file: string): StartError {
   if (error instanceof StartError) return error;
   const code = codeOf(error);
-  switch (code) {
-    case 'SQLITE_NOTADB':
-    case 'SQLITE_CORRUPT':
+  switch (problemOf(error, file)) {
+    case 'database-corrupt':
       return corrupt(file, error);
-    case 'SQLITE_FULL':
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return diskFull(file, error);
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
+    case 'database-locked':
       return new StartError(
         'database-locked',
         `The database ${file} is locked by another program. Stop that program (fuser ${file} shows it), then start again.`,
         { cause: error },
       );
     default:
-      if (code?.startsWith('SQLITE_') && isDiskFull(file)) return diskFull(file, error);
+      if (
+        ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code ?? '') ||
+        (code?.startsWith('SQLITE_') && isDiskFull(file))
+      )
+        return new StartError(
+          'disk-full',
+          `There is no space left for the database ${file}. Free some space and start again.`,
+          { cause: error },
+        );
       return new StartError(
         'data-dir-unusable',
         `The database ${file} cannot be read or written (${code ?? String(error)}). ` +
@@ -34,19 +36,11 @@ export function toStartError(error: unknown, file: string): StartError {
   }
 }
 
-function diskFull(file: string, cause: unknown): StartError {
-  return new StartError(
-    'disk-full',
-    `There is no space left for the database ${file}. Free some space and start again.`,
-    { cause },
-  );
-}
-
 /** With less free space than this, SQLite may report an I/O error instead of a full disk. */
 const LEAST_SPACE_BYTES = 64 * 1024;
 
 /** Whether the disk of `file` has no space left. */
-export function isDiskFull(file: string): boolean {
+function isDiskFull(file: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(file));
     return bavail * bsize < LEAST_SPACE_BYTES;

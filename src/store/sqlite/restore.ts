@@ -7,13 +7,22 @@ import type { Clock } from '../../core/clock.js';
 import { codeOf, StartError } from '../../core/errors.js';
 import { giveToFolderOwner, prepareFolder } from '../data-folder.js';
 import { missingMigrations } from '../migrate.js';
-import { countRestored, dropRestored, type Keep, type RestoredContents } from '../restored-contents.js';
+import { countOf } from '../sql.js';
 import { backupSqlite, syncToDisk } from './backup.js';
 import { connectSqlite, verifySqlite } from './connect.js';
 import { toStartError } from './errors.js';
 import { lockSqlite, sqliteFile } from './files.js';
 import { setForeignLogAside } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
+
+/** The numbers of the parts that are restored only on request. Console sessions are never restored. */
+export type RestoredContents = Awaited<ReturnType<typeof countRestored>>;
+
+/** The parts to keep. */
+export interface Keep {
+  readonly tokens: boolean;
+  readonly runs: boolean;
+}
 
 /** How long to wait for other processes: long enough for a short command, in ms. */
 const LOCK_WAIT_MS = 1000;
@@ -173,4 +182,57 @@ async function moveIfExists(from: string, to: string): Promise<void> {
   await rename(from, to).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
   });
+}
+
+/** The error of a dropped run. */
+const DROPPED_RUN = 'the database was restored from a backup';
+
+/** Counts the parts in a backup, also of an older version. */
+async function countRestored(db: Knex) {
+  return {
+    consoleSessions: await count(db, 'console_sessions'),
+    tokens: await count(db, 'api_tokens'),
+    /** Runs that are not finished, and replies that are not delivered. */
+    runs: await count(db, 'runs', isOpen),
+  };
+}
+
+/** Removes the parts that are not kept. @param db a copy of the backup, which no other process uses */
+async function dropRestored(db: Knex, keep: Keep, now: number): Promise<void> {
+  // Deleted values must not stay in free pages of the file.
+  await db.raw('pragma secure_delete = on');
+  await db.transaction(async (trx) => {
+    if (await trx.schema.hasTable('console_sessions')) await trx('console_sessions').delete();
+    if (!keep.tokens && (await trx.schema.hasTable('api_tokens'))) await trx('api_tokens').delete();
+    if (await trx.schema.hasTable('runs')) await (keep.runs ? queueAgain(trx) : dropRuns(trx, now));
+  });
+}
+
+/** Queues unfinished runs without an owner, because their owners were daemons at the time of the backup. */
+async function queueAgain(trx: Knex): Promise<void> {
+  await trx('runs').where({ status: 'running' }).whereNull('finished_at').update({ status: 'queued' });
+  await trx('runs').whereNotNull('owner').update({ owner: null });
+  await trx('runners').delete();
+}
+
+async function dropRuns(trx: Knex, now: number): Promise<void> {
+  await queueAgain(trx);
+  await trx('runs')
+    .whereNull('finished_at')
+    .update({ status: 'cancelled', finished_at: now, error: DROPPED_RUN });
+  await trx('runs').whereNotNull('next_delivery_at').update({ delivery: 'none', next_delivery_at: null });
+}
+
+function isOpen(runs: Knex.QueryBuilder): void {
+  runs.whereNull('finished_at').orWhereNotNull('next_delivery_at');
+}
+
+async function count(
+  db: Knex,
+  table: string,
+  filter: (query: Knex.QueryBuilder) => void = () => {},
+): Promise<number> {
+  // A backup of an older version may not have the table.
+  if (!(await db.schema.hasTable(table))) return 0;
+  return countOf(db(table).where(filter));
 }

@@ -80,7 +80,6 @@ export function changedColumns(before: Account, after: Account): Partial<Account
 const toContacts = (text: string | null): Contacts =>
   text === null ? NO_CONTACTS : changedContacts(NO_CONTACTS, JSON.parse(text) as Partial<Contacts>);
 
-/** Rows in one statement; thirteen bound values each, well below the limit of every database. */
 const LIMIT_COLUMNS = LIMIT_KINDS.map(([name, kind]) => ({ name, column: columnOf(name), kind }) as const);
 
 export type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
@@ -91,7 +90,7 @@ export type LimitsRow = Record<ColumnOf<keyof AccountLimits>, Cell> & {
 
 /** Writes the limits of accounts in the transaction that adds or changes the accounts. */
 export async function writeLimits(trx: Knex.Transaction, accounts: readonly Account[]): Promise<void> {
-  for (const rows of slices(accounts.map(toLimitsRow), ROWS_PER_STATEMENT))
+  for (const rows of slices(accounts.map(toLimitsRow)))
     await trx('account_limits').insert(rows).onConflict('account_id').merge();
 }
 
@@ -115,9 +114,6 @@ function toLimitsRow({ id, limits, quotaReset }: Account): LimitsRow {
     ...Object.fromEntries(columns),
   };
 }
-
-/** Rows in one statement; five bound values each, well below the limit of every database. */
-const ROWS_PER_STATEMENT = 200;
 
 interface AddressRow {
   readonly account_id: string;
@@ -163,7 +159,7 @@ export async function writeAddresses(
       return { account_id: id, position, network, first_address: first, last_address: last };
     }),
   );
-  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('authorized_addresses').insert(slice);
+  for (const slice of slices(rows)) await trx('authorized_addresses').insert(slice);
   for (const row of rows) {
     const other: { account_id: string } | undefined = await trx<AddressRow>('authorized_addresses')
       .where('last_address', '>=', row.first_address)

@@ -25,9 +25,9 @@ import { addTraffic } from './traffic.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; about twenty bound values each. */
-const ADDED_PER_STATEMENT = 200;
-
+/** The tables with rows of an account, in the order in which a removal empties them. */
+const OF_ACCOUNTS =
+  'heartbeats heartbeat_totals account_limits authorized_addresses player_links traffic_days'.split(' ');
 export function createAccountStore(context: StoreContext): AccountStore {
   const { db, following, lockAddresses, recordChange, recordAudit, recordActivity, now, calendar } = context;
   const withLimits = (on: Knex): Knex.QueryBuilder =>
@@ -42,7 +42,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
   ): Promise<ReadonlySet<string>> {
     return changeAccounts(db, by, async (trx, operator) => {
       const added = new Set<string>();
-      for (const slice of slices(accounts, ADDED_PER_STATEMENT)) {
+      for (const slice of slices(accounts)) {
         const rows: { id: string }[] = await trx('accounts')
           .insert(slice.map(toRow))
           .onConflict('username')
@@ -116,12 +116,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
       }
       const removedIds = removed.map(({ id }) => id);
       // By id, because the user name in heartbeats may be a former one.
-      await trx('heartbeats').whereIn('account_id', removedIds).delete();
-      await trx('heartbeat_totals').whereIn('account_id', removedIds).delete();
-      await trx('account_limits').whereIn('account_id', removedIds).delete();
-      await trx('authorized_addresses').whereIn('account_id', removedIds).delete();
-      await trx('player_links').whereIn('account_id', removedIds).delete();
-      await trx('traffic_days').whereIn('account_id', removedIds).delete();
+      for (const table of OF_ACCOUNTS) await trx(table).whereIn('account_id', removedIds).delete();
       await trx('accounts').whereIn('id', removedIds).delete();
       await recordChange(trx, 'account', ...removedIds);
       await recordAudit(

@@ -3,10 +3,17 @@ import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
 import type { StoreContext } from '../database.js';
-import { containing, find, fromRow, having, inTransaction, slices, toRow, updateEach } from '../sql.js';
-
-/** Messages removed by one statement. */
-const POSITIONS_PER_STATEMENT = 500;
+import {
+  containing,
+  find,
+  fromRow,
+  having,
+  IDS_PER_STATEMENT,
+  inTransaction,
+  slices,
+  toRow,
+  updateEach,
+} from '../sql.js';
 
 interface MessageRow {
   position: number;
@@ -138,7 +145,7 @@ async function cut(trx: Knex.Transaction, sessions: readonly string[], limits: H
     sizes.push({ key, values });
     tooOld.push(...rows.slice(values.messages).map(({ position }) => position));
   }
-  for (const positions of slices(tooOld, POSITIONS_PER_STATEMENT))
+  for (const positions of slices(tooOld, IDS_PER_STATEMENT))
     await trx('session_messages').whereIn('position', positions).delete();
   await updateEach(trx, 'agent_sessions', 'key', { messages: 'integer', bytes: 'bigint' }, sizes);
 }

@@ -11,34 +11,34 @@ import type {
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { RecordAudit, StoreContext } from '../database.js';
-import { containingIn, countOf, deleteFound, having, inTimeRange, slices } from '../sql.js';
+import { containingIn, countOf, deleteFound, find, having, inTimeRange, slices, toRow } from '../sql.js';
 
-interface AuditRow {
-  id: string;
-  at: number;
-  actor: string;
-  via: string;
-  address: string | null;
-  action: string;
-  object_type: string;
-  object_id: string | null;
-  object_name: string | null;
-  before: string | null;
-  after: string | null;
-  import_id: string | null;
-  operator_id: string | null;
+/** The columns of an entry, as fields. */
+interface Stored {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly via: Actor['via'];
+  readonly address: string | null;
+  readonly action: string;
+  readonly objectType: AuditObjectType;
+  readonly objectId: string | null;
+  readonly objectName: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly importId: string | null;
 }
 
-/** Rows in one statement; thirteen bound values each. */
-const ROWS_PER_STATEMENT = 200;
+/** Of the entry of an import. */
+type Whole = Pick<Stored, 'id' | 'action' | 'objectName'>;
 
 export function createAuditRecorder(now: Clock): RecordAudit {
   const newId = createOrderedIds(now);
   return async (trx, records) => {
     const at = now();
-    const rows = records.flatMap((record) => (record ? [toRow(record, newId(), at)] : []));
-    for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('audit').insert(slice);
-    return rows.map(({ id }) => id);
+    const rows = records.flatMap((record) => (record ? [toAuditRow(record, newId(), at)] : []));
+    for (const slice of slices(rows)) await trx('audit').insert(slice);
+    return rows.map(({ id }) => String(id));
   };
 }
 
@@ -75,16 +75,14 @@ export function createAuditStore({ db, reads, scans, recordAudit }: StoreContext
     async list(filter, before, limit) {
       const query = matching(filter).orderBy('id', 'desc').limit(limit);
       if (before !== null) query.where('id', '<', before);
-      const rows: AuditRow[] = await query;
-      const ids = new Set(rows.flatMap(({ import_id }) => import_id ?? []));
-      const imports: Pick<AuditRow, 'id' | 'action' | 'object_name'>[] =
-        ids.size === 0
-          ? []
-          : await reads('audit')
-              .whereIn('id', [...ids])
-              .select('id', 'action', 'object_name');
+      const entries = await find<Stored>(query);
+      const ids = new Set(entries.flatMap(({ importId }) => importId ?? []));
+      const wholes = reads('audit')
+        .whereIn('id', [...ids])
+        .select('id', 'action', 'object_name');
+      const imports = ids.size === 0 ? [] : await find<Whole>(wholes);
       const byId = new Map(imports.map((one) => [one.id, one]));
-      return rows.map((row) => toEntry(row, byId));
+      return entries.map((entry) => toEntry(entry, byId.get(entry.importId ?? '')));
     },
 
     count: (filter) => countOf(matching(filter)),
@@ -94,41 +92,31 @@ export function createAuditStore({ db, reads, scans, recordAudit }: StoreContext
   };
 }
 
-function toRow({ by, action, object, before, after }: AuditRecord, id: string, at: number): AuditRow {
+const toAuditRow = ({ by, action, object, before, after }: AuditRecord, id: string, at: number) =>
+  toRow({
+    ...{ id, at, action },
+    ...{ actor: by.name, via: by.via, address: by.address, operatorId: by.operatorId ?? null },
+    ...{ objectType: object.type, objectId: object.id, objectName: object.name },
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+    importId: by.importId ?? null,
+  });
+
+/** @param whole the entry of the import to which the change belongs */
+function toEntry(stored: Stored, whole: Whole | undefined): AuditEntry {
+  const { id, at, actor: name, via, address, action, importId } = stored;
   return {
     id,
     at,
-    actor: by.name,
-    via: by.via,
-    address: by.address,
+    by: { name, via, address },
     action,
-    object_type: object.type,
-    object_id: object.id,
-    object_name: object.name,
-    before: before && JSON.stringify(before),
-    after: after && JSON.stringify(after),
-    import_id: by.importId ?? null,
-    operator_id: by.operatorId ?? null,
-  };
-}
-
-function toEntry(
-  row: AuditRow,
-  imports: ReadonlyMap<string, Pick<AuditRow, 'action' | 'object_name'>>,
-): AuditEntry {
-  const whole = row.import_id === null ? undefined : imports.get(row.import_id);
-  return {
-    id: row.id,
-    at: row.at,
-    by: { name: row.actor, via: row.via as Actor['via'], address: row.address },
-    action: row.action,
-    object: { type: row.object_type as AuditObjectType, id: row.object_id, name: row.object_name },
-    before: parse(row.before),
-    after: parse(row.after),
+    object: { type: stored.objectType, id: stored.objectId, name: stored.objectName },
+    before: parse(stored.before),
+    after: parse(stored.after),
     import:
-      row.import_id === null
+      importId === null
         ? null
-        : { id: row.import_id, action: whole?.action ?? 'account.import', name: whole?.object_name ?? null },
+        : { id: importId, action: whole?.action ?? 'account.import', name: whole?.objectName ?? null },
   };
 }
 

@@ -7,6 +7,7 @@ import {
   find,
   fromRow,
   having,
+  IDS_PER_STATEMENT,
   inTimeRange,
   inTransaction,
   jsonText,
@@ -34,9 +35,6 @@ function writtenValue(column: (typeof WRITTEN)[number], i: number): string {
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['at', 'bytes_up', 'bytes_down']);
-
-/** Well below the limit of bound values of every database. */
-const IDS_PER_STATEMENT = 500;
 
 interface TotalsRow {
   account_id: string;

@@ -15,9 +15,6 @@ import {
   toRow,
 } from '../sql.js';
 
-/** Rows in one statement; six bound values each. */
-const ROWS_PER_STATEMENT = 200;
-
 export function createLoginStore({
   db,
   reads,
@@ -50,7 +47,7 @@ export function createLoginStore({
     add: (entries) =>
       inTransaction(db, async (trx) => {
         const places: number[] = [];
-        for (const slice of slices(entries, ROWS_PER_STATEMENT)) {
+        for (const slice of slices(entries)) {
           const rows: { id: number }[] = await trx('logins').insert(slice.map(toRow)).returning('id');
           // An insert of several rows numbers them in their order.
           places.push(...rows.map(({ id }) => id).sort((a, b) => a - b));

@@ -126,22 +126,11 @@ const leaseLeft = ({ lease_until, now }: NodeRow): number =>
 
 function toNode(row: NodeRow): FleetNode {
   const load: NodeLoad = { ...NO_LOAD, ...(JSON.parse(row.load) as Partial<NodeLoad>) };
-  const addresses: NodeAddresses = {
-    ...NO_ADDRESSES,
-    ...(JSON.parse(row.addresses) as Partial<NodeAddresses>),
-  };
+  const addresses = { ...NO_ADDRESSES, ...(JSON.parse(row.addresses) as Partial<NodeAddresses>) };
+  const { name, version, started_at: startedAt, renewed_at: renewedAt } = row;
   const leaseLeftMs = leaseLeft(row);
   const isDrained = row.drained_at !== null;
   const hasStopped = row.lease_until === null;
-  return {
-    name: row.name,
-    state: nodeStateOf({ hasStopped, leaseLeftMs, isDrained, sessions: load.sessions }),
-    isDrained,
-    version: row.version,
-    addresses,
-    load,
-    startedAt: row.started_at,
-    renewedAt: row.renewed_at,
-    leaseLeftMs,
-  };
+  const state = nodeStateOf({ hasStopped, leaseLeftMs, isDrained, sessions: load.sessions });
+  return { name, state, isDrained, version, addresses, load, startedAt, renewedAt, leaseLeftMs };
 }

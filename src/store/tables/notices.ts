@@ -14,8 +14,6 @@ import type {
 import type { StoreContext } from '../database.js';
 import { countOf, find, fromRow, having, inTransaction, isDue, slices, toRow } from '../sql.js';
 
-/** Rows in one statement; fourteen bound values each. */
-const ROWS_PER_STATEMENT = 100;
 /** Accounts with the fewest attempts in this time come first, so that many notices of one account delay no other. */
 const FAIRNESS_WINDOW_MS = HOUR_MS;
 
@@ -25,7 +23,7 @@ const RECORDED = 'digest';
 /** Inserts rows with new keys. Returns these keys. */
 async function insert(db: Knex, rows: readonly Row[]): Promise<string[]> {
   const keys: string[] = [];
-  for (const slice of slices(rows, ROWS_PER_STATEMENT)) {
+  for (const slice of slices(rows)) {
     const inserted: { key: string }[] = await db('notices')
       .insert(slice)
       .onConflict('key')
@@ -81,7 +79,7 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
 
     async record(reminders, noticesOf) {
       let added = 0;
-      for (const batch of slices(reminders, ROWS_PER_STATEMENT)) {
+      for (const batch of slices(reminders)) {
         added += await inTransaction(db, async (trx) => {
           const keys = new Set(await insert(trx, batch.map(toRecordedRow)));
           const notices = batch.filter(({ key }) => keys.has(key)).flatMap(noticesOf);

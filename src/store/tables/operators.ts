@@ -7,21 +7,11 @@ import {
   OperatorNameTaken,
   type OperatorStore,
   operatorSettingsPrefix,
-  type Role,
 } from '../../core/auth/operator.js';
 import type { StoreContext } from '../database.js';
-import { inTransaction, isUniqueViolation, toRow } from '../sql.js';
+import { fromRow, inTransaction, isUniqueViolation, toRow } from '../sql.js';
 import { type BudgetRow, toBudget, toUsed } from './acting.js';
 import { endAccess } from './settings.js';
-
-interface OperatorRow extends BudgetRow {
-  id: string;
-  name: string;
-  password_hash: string;
-  role: string;
-  is_enabled: number | boolean;
-  created_at: number;
-}
 
 export function createOperatorStore(context: StoreContext): OperatorStore {
   const { db, following, recordChange, recordAudit } = context;
@@ -36,7 +26,7 @@ export function createOperatorStore(context: StoreContext): OperatorStore {
 
   return {
     async all() {
-      const rows: OperatorRow[] = await following('operators');
+      const rows: BudgetRow[] = await following('operators');
       return rows.map(toOperator);
     },
 
@@ -54,7 +44,7 @@ export function createOperatorStore(context: StoreContext): OperatorStore {
 
     update: (id, changed) =>
       inTransaction(db, async (trx) => {
-        const row: OperatorRow | undefined = await trx('operators').where({ id }).forUpdate().first();
+        const row: BudgetRow | undefined = await trx('operators').where({ id }).forUpdate().first();
         if (!row) return null;
         const next = changed(toOperator(row));
         if (typeof next === 'string') return next;
@@ -95,15 +85,17 @@ export function createOperatorStore(context: StoreContext): OperatorStore {
 const toOperatorRow = ({ budget, used: _, ...operator }: Operator) =>
   toRow({ ...operator, budgetAccounts: budget.accounts, budgetDays: budget.days, budgetBytes: budget.bytes });
 
-function toOperator(row: OperatorRow): Operator {
+function toOperator(row: BudgetRow): Operator {
+  const { id, name, passwordHash, role, isEnabled, createdAt } = fromRow<Operator>(row);
+  const budget = toBudget(row);
   return {
-    id: row.id,
-    name: row.name,
-    passwordHash: row.password_hash,
-    role: row.role as Role,
-    isEnabled: Boolean(row.is_enabled),
-    createdAt: row.created_at,
-    budget: toBudget(row),
+    id,
+    name,
+    passwordHash,
+    role,
+    isEnabled: Boolean(isEnabled),
+    createdAt,
+    budget,
     used: toUsed(row),
   };
 }

@@ -23,9 +23,6 @@ import {
 } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
 
-/** Rows in one statement; 18 bound values each, well below the limit of every database. */
-const ROWS_PER_STATEMENT = 200;
-
 export function createRunStore(context: StoreContext): RunStore {
   const { db, reads, scans, lockQueue } = context;
   const nextId = createOrderedIds(context.now);
@@ -145,7 +142,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
 async function insertAll(trx: Knex.Transaction, items: readonly NumberedRun[]): Promise<void> {
   const rows = items.map(({ run, node, runId }) => newRow({ ...run, id: runId }, node));
-  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await trx('runs').insert(slice);
+  for (const slice of slices(rows)) await trx('runs').insert(slice);
 }
 
 function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {

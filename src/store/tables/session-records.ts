@@ -10,7 +10,7 @@ import {
   type TraceQuestion,
 } from '../../core/trace/session-record.js';
 import type { StoreContext } from '../database.js';
-import { deleteFound, inTransaction, jsonText } from '../sql.js';
+import { deleteFound, find, inTransaction, jsonText } from '../sql.js';
 
 /** The longest duration of each class but the last, in ms: 10 minutes, 6 hours, 3 days. */
 const SPANS = [600_000, 21_600_000, 259_200_000, Number.POSITIVE_INFINITY] as const;
@@ -51,12 +51,13 @@ const TRANSLATED = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0
   },
 );
 
-type Row = Readonly<Record<(typeof COLUMNS)[number] | 'id', string>> & {
-  readonly ended_at: number | null;
-  readonly bytes_up: number | null;
-  readonly bytes_down: number | null;
-  readonly exit: string | null;
-  readonly protocol: 'tcp' | 'udp';
+type Found = Awaited<ReturnType<SessionRecordStore['search']>>[number];
+
+/** The columns of a record, as fields. */
+type Stored = Omit<Found, 'outgoing'> & {
+  readonly span: number;
+  readonly outgoing: string;
+  readonly outgoingPort: number;
 };
 
 export function createSessionRecordStore(context: StoreContext): SessionRecordStore {
@@ -125,13 +126,8 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
           after.orWhere((same) => void same.where('started_at', place.startedAt).where('id', '<', place.id));
         });
       });
-      const rows: Row[] = await query
-        .orderBy([
-          { column: 'started_at', order: 'desc' },
-          { column: 'id', order: 'desc' },
-        ])
-        .limit(limit);
-      return rows.map(toRecord);
+      const newest = query.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit);
+      return (await find<Stored>(newest)).map(toRecord);
     },
 
     async unmatched({ destination, port, ...question }) {
@@ -216,24 +212,12 @@ function matchOutgoing(query: Knex.QueryBuilder, { address, port }: TraceQuestio
   });
 }
 
-function toRecord(row: Row): Awaited<ReturnType<SessionRecordStore['search']>>[number] {
-  const address = addressOf(row.address);
+function toRecord({ span: _, outgoing, outgoingPort: port, host, ...stored }: Stored): Found {
+  const address = addressOf(stored.address);
   return {
-    id: Number(row.id),
-    session: row.session,
-    accountId: row.account_id,
-    username: row.username,
-    node: row.node,
-    client: row.client,
-    outgoing: { address: addressOf(row.outgoing), port: Number(row.outgoing_port) },
-    exit: row.exit,
-    host: row.host === '' ? address : row.host,
+    ...stored,
+    outgoing: { address: addressOf(outgoing), port },
+    host: host === '' ? address : host,
     address,
-    port: Number(row.port),
-    protocol: row.protocol,
-    startedAt: Number(row.started_at),
-    endedAt: row.ended_at,
-    bytesUp: row.bytes_up,
-    bytesDown: row.bytes_down,
   };
 }

@@ -52,6 +52,12 @@ function toToken(token: TokenRow): ApiToken {
 
 export function createConsoleSessionStore(context: StoreContext): ConsoleSessionStore {
   const { db, following, recordChange } = context;
+  const change = (write: (trx: Knex) => Promise<unknown>): Promise<void> =>
+    inTransaction(db, async (trx) => {
+      await write(trx);
+      await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
+    });
+
   return {
     all: async () => (await find<SessionRow>(following('console_sessions'))).map(toSession),
 
@@ -73,22 +79,10 @@ export function createConsoleSessionStore(context: StoreContext): ConsoleSession
     },
 
     confirmed: (hash, at) =>
-      inTransaction(db, async (trx) => {
-        await trx('console_sessions').where({ hash }).update({ confirmed_at: at });
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
-      }),
-
+      change((trx) => trx('console_sessions').where({ hash }).update({ confirmed_at: at })),
     renew: (session) =>
-      inTransaction(db, async (trx) => {
-        await trx('console_sessions').insert(toRow(session)).onConflict('hash').merge();
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
-      }),
-
-    remove: (hashes) =>
-      inTransaction(db, async (trx) => {
-        await trx('console_sessions').whereIn('hash', hashes).delete();
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
-      }),
+      change((trx) => trx('console_sessions').insert(toRow(session)).onConflict('hash').merge()),
+    remove: (hashes) => change((trx) => trx('console_sessions').whereIn('hash', hashes).delete()),
   };
 }
 

@@ -10,11 +10,7 @@ import {
 } from '../../core/heartbeats/heartbeat-sums.js';
 import type { SampleStep, SampleStore, StoredSample } from '../../core/stats/history.js';
 import type { StoreContext } from '../database.js';
-import { added, find, inTransaction, ofOwner, slices, toRow } from '../sql.js';
-
-/** Rows in one statement; seven bound values each. */
-const ROWS_PER_STATEMENT = 200;
-const ACCOUNTS_PER_STATEMENT = 500;
+import { added, find, IDS_PER_STATEMENT, inTransaction, ofOwner, slices, toRow } from '../sql.js';
 
 const COLUMN: Readonly<Record<By, string>> = { game: 'game_id', account: 'account_id' };
 /** The empty text stands for "no GameID", because nulls are never equal in a primary key. */
@@ -33,7 +29,7 @@ export function createHeartbeatSumStore({ db, reads }: StoreContext): HeartbeatS
           const sums = Array.from(summed.all(), (row) =>
             toRow({ stepSeconds, at, ...row, gameId: row.gameId ?? '' }),
           );
-          for (const slice of slices(sums, ROWS_PER_STATEMENT)) {
+          for (const slice of slices(sums)) {
             const insert = trx('heartbeat_sums').insert(slice);
             await insert.onConflict(['step_seconds', 'at', 'account_id', 'game_id']).merge(grown);
           }
@@ -102,7 +98,7 @@ async function gamesOf(
   const inGames = rows.filter(({ gameId }) => gameId !== null);
   const accountIds = [...new Set(inGames.map(({ accountId }) => accountId))];
   const games = new Map<string, Set<string>>();
-  for (const ids of slices(accountIds, ACCOUNTS_PER_STATEMENT)) {
+  for (const ids of slices(accountIds, IDS_PER_STATEMENT)) {
     const found: { account_id: string; game_id: string }[] = await trx('heartbeat_sums')
       .where({ step_seconds: stepSeconds, at })
       .whereIn('account_id', ids)
@@ -116,25 +112,14 @@ async function gamesOf(
   return games;
 }
 
-const COLUMNS = [
-  'measured',
-  'sessions',
-  'players_online',
-  'bytes_up',
-  'bytes_down',
-  'logins',
-  'failures',
-  'heartbeats',
-  'runs',
-];
-
 export function createSampleStore({ db }: StoreContext): SampleStore {
   return {
     async add(at, sample, measured) {
+      const row = { measured, ...toRow(sample) };
       await db('samples')
-        .insert(Object.entries(at).map(([step, start]) => ({ step, at: start, measured, ...toRow(sample) })))
+        .insert(Object.entries(at).map(([step, start]) => ({ step, at: start, ...row })))
         .onConflict(['step', 'at'])
-        .merge(added(db, 'samples', COLUMNS));
+        .merge(added(db, 'samples', Object.keys(row)));
     },
 
     list: (step, from) =>

@@ -5,9 +5,6 @@ import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import type { ActivityRow, Database, StoreContext } from '../database.js';
 import { find, fromRow, inTransaction, slices } from '../sql.js';
 
-/** Rows in one statement; five bound values each, well below the limit of every database. */
-const ROWS_PER_STATEMENT = 200;
-
 export function createTrafficStore(context: StoreContext): TrafficStore {
   const { db, recordActivity, isNewBatch, snapshot } = context;
   return {
@@ -64,7 +61,7 @@ const toActivity = ({ accountId, day, bytesUp, bytesDown }: TrafficOfDay): Activ
 
 /** Adds traffic per day. Drops rows of accounts that no longer exist. */
 export async function addTraffic(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
-  for (const slice of slices(rows, ROWS_PER_STATEMENT)) await addSlice(trx, slice);
+  for (const slice of slices(rows)) await addSlice(trx, slice);
 }
 
 async function addSlice(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { createHttpAgent } from '../../../src/agents/backends/http.js';
-import { createOpenAiAgent, newest, type OpenAiOptions } from '../../../src/agents/backends/openai.js';
+import {
+  createHttpAgent,
+  createOpenAiAgent,
+  newest,
+  type OpenAiOptions,
+} from '../../../src/agents/backends/http.js';
 import type { AgentInput, HistoryEntry } from '../../../src/core/agents/runs.js';
 import { type Answer, startAgentServer } from '../../helpers/agent-server.js';
 
@@ -144,7 +148,7 @@ async function complete(
     system: null,
     maxTokens: 99,
     historyMessages: 10,
-    historyBytes: 1000,
+    historySizeBytes: 1000,
     maxReplyBytes: 1000,
     now: Date.now,
     ...over,
