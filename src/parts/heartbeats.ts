@@ -3,7 +3,7 @@ import type { Config } from '../config.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
-import { createHeartbeatWriter, type WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
+import { createHeartbeatWriter } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
 import { SessionRecorder } from '../core/trace/session-recorder.js';
@@ -60,7 +60,7 @@ export function createHeartbeatsPart(deps: {
     trimIntervalMs: TRIM_INTERVAL_MS,
     now,
     timers: nodeTimers,
-    report: (event) => reportWriter(log, event),
+    log,
   });
   return {
     name: 'heartbeats',
@@ -75,22 +75,4 @@ export function createHeartbeatsPart(deps: {
     },
     stop: () => writer.stop(),
   };
-}
-
-function reportWriter(log: Log, event: WriterEvent): void {
-  switch (event.kind) {
-    case 'write-failed':
-      return log.error({ err: event.error, pending: event.pending }, 'heartbeat write failed; will retry');
-    case 'write-recovered':
-      return log.info({ outageMs: event.outageMs }, 'heartbeat write recovered');
-    case 'entries-dropped':
-      return log.warn({ entries: event.entries }, 'heartbeat entries dropped: heartbeats.maxPending reached');
-    case 'trim-failed':
-      return log.error({ err: event.error }, 'deleting old heartbeats failed; will retry');
-    case 'entries-lost':
-      return log.error(
-        { err: event.error, entries: event.entries },
-        'heartbeat entries lost: database not responding',
-      );
-  }
 }

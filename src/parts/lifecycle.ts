@@ -2,7 +2,6 @@
 import type { Log } from '../core/log.js';
 import { createPoller, nodeTimers, type Poller, within } from '../core/timers.js';
 
-/** A part of the daemon, started and stopped by the lifecycle. */
 export interface Part {
   /** For the log. */
   readonly name: string;
@@ -31,7 +30,6 @@ export type Lifecycle = ReturnType<typeof createLifecycle>;
 export function createLifecycle(options: {
   /** Time limit for draining, in ms. */
   readonly graceMs: number;
-  /** Time limit for stopping each part, in ms. */
   readonly stopTimeoutMs: number;
   readonly log: Log;
 }) {

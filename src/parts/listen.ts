@@ -10,7 +10,6 @@ import type { ListeningSockets, SocketRecord } from './listening-sockets.js';
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
   readonly addresses: readonly string[];
-  /** The TCP endpoints. */
   readonly endpoints: readonly Endpoint[];
   /** Stops accepting connections; open connections continue. */
   close(): void;

@@ -21,7 +21,6 @@ export interface ConfigSource extends Pick<Loaded, 'file' | 'effective'> {
   readonly needsRestart?: () => Promise<readonly string[]>;
 }
 
-/** The configuration keys of the retention settings. */
 const RETENTION_PATHS = {
   heartbeatDays: 'heartbeats.retention.days',
   heartbeatsPerAccount: 'heartbeats.retention.perAccount',
@@ -31,7 +30,6 @@ const RETENTION_PATHS = {
   auditDays: 'admin.audit.days',
 } as const;
 
-/** The values of the configuration. */
 export const retentionOf = (config: Config): Retention => ({
   heartbeatDays: config.heartbeats.retention.days,
   heartbeatsPerAccount: config.heartbeats.retention.perAccount,
@@ -120,7 +118,6 @@ export async function openSettings(deps: {
     runRetentionMs: (): number =>
       retention.saved().has('runDays') ? retention.current().runDays * DAY_MS : config.webhooks.retentionMs,
 
-    /** The effective configuration, for the settings page. */
     async effective(): Promise<Effective> {
       const changed = changedInConsole();
       return {

@@ -18,7 +18,6 @@ import { createTasks } from './lifecycle.js';
 
 type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
 
-/** Maximum number of login groups in memory. */
 const MAX_LOGIN_GROUPS = 20_000;
 /** Changes of a topic are published at most once per this time, in ms. */
 const SIGNAL_QUIET_MS = 300;
@@ -126,7 +125,6 @@ export async function createStatsPart(deps: {
       await everyStep(logins.flush, heartbeatSums.flush);
     },
 
-    /** The current load of this node. */
     load: (): Load => ({
       sessions: sessions.size,
       accountsOnline: sessions.accountCount,

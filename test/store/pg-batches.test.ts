@@ -10,6 +10,7 @@ import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { isCommitUnknown } from '../../src/core/storage.js';
 import { nodeTimers } from '../../src/core/timers.js';
 import { openStore } from '../../src/store/store.js';
+import { logInto } from '../helpers/admin.js';
 import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';
 import { FakeSession } from '../helpers/fake-session.js';
@@ -82,7 +83,7 @@ test('heartbeat entries are stored once', async (t) => {
     trimIntervalMs: 60_000,
     now: Date.now,
     timers: nodeTimers,
-    report: () => undefined,
+    log: logInto([]),
   });
   const stored = async () => (await newestOf(store, ann.id, 10)).length;
   for (const gameId of ['G1', 'G2']) pool.record(heartbeat(ann, { gameId }));

@@ -1,5 +1,5 @@
 // Creates the audit records for changes of accounts.
-import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import { type Actor, type AuditRecord, auditRecord, differences } from '../audit/audit.js';
 import type { Account } from './account.js';
 import { auditedFields } from './fields/account-fields.js';
 import { maskedContact } from './fields/contacts.js';
@@ -12,47 +12,33 @@ import type { AccountLimits } from './usage/limits.js';
 export function accountAudit(by: Actor, before: Account | null, after: Account | null): AuditRecord | null {
   const account = after ?? before;
   if (!account) return null;
-  const object = { type: 'account', id: account.id, name: account.username } as const;
-  if (!before || !after) {
-    return {
-      by,
-      action: after ? 'account.create' : 'account.delete',
-      object,
-      before: before && masked(shown(before)),
-      after: after && masked(shown(after)),
-    };
-  }
+  const object = objectOf(account);
+  if (!before) return auditRecord(by, 'account.create', object, null, masked(shown(account)));
+  if (!after) return auditRecord(by, 'account.delete', object, masked(shown(account)));
   const isNewPassword = before.passwordHash !== after.passwordHash;
   const isRenamed = before.username !== after.username;
   const named = (one: Account) => (isRenamed ? { username: one.username, ...shown(one) } : shown(one));
   const { before: old, after: now, differs } = differences(named(before), named(after));
-  if (!differs && !isNewPassword) return null;
-  if (!differs) return { by, action: 'account.password', object, before: null, after: null };
-  return {
-    by,
-    action: 'account.update',
-    object,
-    before: masked(old),
-    after: masked(isNewPassword ? { ...now, password: 'changed' } : now),
-  };
+  if (!differs) return isNewPassword ? auditRecord(by, 'account.password', object) : null;
+  const changed = isNewPassword ? { ...now, password: 'changed' } : now;
+  return auditRecord(by, 'account.update', object, masked(old), masked(changed));
 }
+
+const objectOf = ({ id, username }: Account) => ({ type: 'account', id, name: username }) as const;
 
 /** The audit record for a change of limits; `before` is NO_LIMITS for a new account. Null when nothing differs. */
 export function limitsAudit(by: Actor, before: AccountLimits, after: Account): AuditRecord | null {
   const changed = differences({ ...before }, { ...after.limits });
   if (!changed.differs) return null;
-  const object = { type: 'account', id: after.id, name: after.username } as const;
-  return { by, action: 'account.limits', object, before: changed.before, after: changed.after };
+  return auditRecord(by, 'account.limits', objectOf(after), changed.before, changed.after);
 }
 
-/** The audit records for a change of an account and its limits. */
 export function changeAudit(by: Actor, before: Account, after: Account): (AuditRecord | null)[] {
-  const object = { type: 'account', id: after.id, name: after.username } as const;
-  const reset = { by, action: 'account.reset-usage', object, before: null, after: null } as const;
+  const isReset = after.quotaReset !== before.quotaReset;
   return [
     accountAudit(by, before, after),
     limitsAudit(by, before.limits, after),
-    after.quotaReset === before.quotaReset ? null : reset,
+    isReset ? auditRecord(by, 'account.reset-usage', objectOf(after)) : null,
     linkAudit(by, before, after),
   ];
 }
@@ -61,9 +47,11 @@ export function changeAudit(by: Actor, before: Account, after: Account): (AuditR
 function linkAudit(by: Actor, before: Account, after: Account): AuditRecord | null {
   if (after.link?.hash === before.link?.hash || (after.link === null && after.owner !== before.owner))
     return null;
-  const object = { type: 'account', id: after.id, name: after.username } as const;
-  const action = after.link ? 'account.subscription' : 'account.subscription-revoke';
-  return { by, action, object, before: null, after: null };
+  return auditRecord(
+    by,
+    after.link ? 'account.subscription' : 'account.subscription-revoke',
+    objectOf(after),
+  );
 }
 
 function shown(account: Account): Record<string, unknown> {

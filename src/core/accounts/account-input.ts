@@ -23,9 +23,7 @@ export interface AccountChange extends GivenFields {
   readonly passwordHash?: string | undefined;
   /** null: clients no longer get in by the link. */
   readonly link?: AccountLink | null | undefined;
-  /** The limits that change. */
   readonly limits?: Partial<AccountLimits> | undefined;
-  /** The parts that change. */
   readonly contacts?: Partial<Contacts> | undefined;
 }
 
@@ -47,7 +45,6 @@ export type AddRefusal = FieldRefusal | 'empty-credentials' | RenameRefusal;
 
 /** What accounts may name. Each is always true for null, the default. */
 export interface Named {
-  /** Whether the configuration has an egress class. */
   readonly hasEgressClass: (name: string | null) => boolean;
   /** @param owner of the account, whose accounts may use the exit; null or left out: the administrator */
   readonly hasExit: (name: string | null, owner?: string | null) => boolean;

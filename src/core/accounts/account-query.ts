@@ -54,7 +54,6 @@ export interface AccountFilter {
   readonly expiringWithinDays?: number | undefined;
   /** Expires at this time or later, in milliseconds since the epoch; excludes accounts that never expire. */
   readonly expiresFrom?: number | undefined;
-  /** Expires before this time. */
   readonly expiresBefore?: number | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;

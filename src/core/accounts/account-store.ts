@@ -4,7 +4,6 @@ import type { Refuse } from '../settings/setting.js';
 import type { Account } from './account.js';
 import type { TrafficOfDay } from './usage/limits.js';
 
-/** Another account already has the user name. */
 export class UsernameTaken extends Error {
   override readonly name = 'UsernameTaken';
 }
@@ -29,7 +28,6 @@ export interface StoredChange {
   readonly id: string;
   /** Returns the account after the change; null: it stays as it is. The last login is not written. */
   readonly after: (stored: Account) => Account | null;
-  /** Returns traffic to add to the changed account. */
   readonly trafficOf?: ((changed: Account) => readonly TrafficOfDay[]) | undefined;
 }
 

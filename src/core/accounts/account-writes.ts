@@ -22,11 +22,9 @@ export interface ImportedAccount extends Imported {
 
 interface Change extends Imported, Pick<StoredChange, 'id' | 'after'> {}
 
-/** The part of the heartbeat pool that accounts need. */
 export interface AccountPool {
   count(accountId: string): number;
   latestGameId(accountId: string): string | null;
-  /** Forgets every entry of the account. */
   remove(accountId: string): void;
 }
 

@@ -62,7 +62,6 @@ export interface Refused<Reason> {
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
 export interface Accounts extends AccountViews, AddressSettings, Named {
-  /** Creates an account, with its limits if any. */
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
   remove(id: string, by?: Actor, refuse?: Refuse<Account, 'changed-meanwhile'>): Promise<RemoveResult>;
@@ -114,7 +113,6 @@ export interface Accounts extends AccountViews, AddressSettings, Named {
 export function createAccounts(
   deps: AccountWriteDeps &
     AddressSettings & {
-      /** Names of the configured egress classes. */
       readonly egressClasses: readonly string[];
       readonly hasExit: (name: string, owner: string | null) => boolean;
       readonly newId: () => string;

@@ -58,7 +58,6 @@ export class AccountDirectory {
     this.#listeners.push(listener);
   }
 
-  /** Loads all accounts at the start. */
   load(accounts: Iterable<Account>): void {
     for (const account of accounts) {
       this.#set(account);

@@ -41,10 +41,8 @@ export interface HistoryLimits {
   readonly maxBytes: number;
 }
 
-/** How and when a run ended. */
 export interface RunEnd extends RunResult {
   readonly finishedAt: number;
-  /** Whether to deliver the reply. */
   readonly deliver: boolean;
 }
 
@@ -98,7 +96,6 @@ export interface RunStore {
   get(id: string): Promise<Run | null>;
   /** Newest first; message and reply cut to `SHOWN_CHARACTERS`. */
   list(filter: RunFilter): Promise<Run[]>;
-  /** Number of queued runs by agent. */
   countQueued(): Promise<Map<string, number>>;
   /** When the latest run of the agent was accepted or finished; null without one. */
   lastActive(agent: string): Promise<number | null>;
@@ -194,7 +191,6 @@ export interface DeliveryStore {
 /** Set in the environment of every agent command, to find the processes of a run. */
 export const RUN_ID_VARIABLE = 'PULSEGATE_RUN_ID';
 
-/** All variables with their values for a run. */
 const VALUES = {
   [RUN_ID_VARIABLE]: ({ runId }: AgentInput) => runId,
   PULSEGATE_AGENT: ({ agent }: AgentInput) => agent,

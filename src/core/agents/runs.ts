@@ -9,10 +9,8 @@ export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'timeou
 export type RunStatus = (typeof RUN_STATUSES)[number];
 type FinalStatus = Exclude<RunStatus, 'queued' | 'running'>;
 
-/** The delivery state of the reply. */
 export type DeliveryState = 'none' | 'pending' | 'delivered' | 'failed';
 
-/** The interface that requested the run. */
 export type RunOrigin = 'webhook' | 'api' | 'cli';
 
 /** A run. Times are milliseconds since the Unix epoch, UTC. */
@@ -50,7 +48,6 @@ export type NewRun = Pick<
   'id' | 'kind' | 'agent' | 'session' | 'message' | 'origin' | 'rerunOf' | 'acceptedAt'
 >;
 
-/** A queued run in memory. */
 export type QueuedRun = Pick<Run, 'id' | 'agent' | 'session'>;
 
 export interface HistoryEntry {
@@ -71,7 +68,6 @@ export interface AgentInput {
   readonly attempt: number;
 }
 
-/** The output of an agent: a reply or an error. */
 export type AgentOutput =
   | { readonly ok: true; readonly reply: string }
   | { readonly ok: false; readonly error: string };
@@ -84,7 +80,6 @@ export interface Agent {
   run(input: AgentInput, signal: AbortSignal): Promise<AgentOutput>;
 }
 
-/** The result of a finished run. */
 export interface RunResult {
   readonly status: FinalStatus;
   readonly reply: string | null;
@@ -116,7 +111,6 @@ export interface Channel {
   deliver(reply: DeliveredReply, signal: AbortSignal): Promise<DeliveryOutcome>;
 }
 
-/** A stored delivery attempt. */
 export interface Delivery {
   readonly id: string;
   readonly runId: string;
@@ -200,7 +194,6 @@ export type QueuedAnswer =
       readonly reason: 'no-agent' | 'no-run' | 'bad-message' | 'key-conflict' | 'full' | 'stopping';
     };
 
-/** The operations of the admin API on agents and runs. */
 export interface AgentControl {
   /** In the order of the configuration. */
   agents(): AgentView[];

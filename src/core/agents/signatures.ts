@@ -4,11 +4,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard'] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
-/** A secret of Standard Webhooks. */
 export const STANDARD_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
 export const STANDARD_FORM = 'whsec_ and base64 of at least 12 bytes';
 
-/** Whether a sender of the scheme can sign with the secret. */
 export function isSenderSecret(scheme: SignatureScheme, secret: string): boolean {
   return scheme !== 'standard' || STANDARD_SECRET.test(secret);
 }

@@ -74,7 +74,6 @@ function structureFault(text: string): 'duplicate-key' | 'too-deep' | null {
   return null;
 }
 
-/** The two endpoints. */
 export const HOOK_PATHS: Readonly<Record<string, RunKind>> = {
   '/hooks/wake': 'wake',
   '/hooks/agent': 'message',
@@ -114,7 +113,6 @@ export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 /** What a valid session key is, for an error. */
 export const SESSION_KEY_FORM = '1 to 128 letters, digits, dots, colons, dashes and underscores';
 
-/** The fields of a valid body. */
 export interface HookBody {
   readonly agent: string;
   /** null for a wake. */

@@ -1,6 +1,5 @@
 // The audit log: actor, address, and values before and after each change. It never contains passwords and secrets.
 
-/** The author of a change. */
 export interface Actor {
   /** Administrator user name, name of a token, system user of the command line, or user name of a player. */
   readonly name: string;
@@ -107,13 +106,11 @@ export interface AuditEntry extends Omit<AuditRecord, 'action'> {
 export interface AuditFilter {
   /** Text in actor, address, action or object name. */
   readonly search?: string;
-  /** One action, or any of several. */
   readonly action?: string | readonly string[];
   readonly via?: Actor['via'];
   /** With `objectId` or `importId`, the list contains the parts of imports and bulk actions; otherwise each of these is one entry. */
   readonly objectId?: string;
   readonly importId?: string;
-  /** Only changes by this operator. */
   readonly operatorId?: string;
   /** `from` is inside the range, `to` is not. */
   readonly from?: number;
@@ -133,6 +130,15 @@ export interface AuditStore {
   /** Deletes at most `limit` entries that are older than `before`; returns their number. */
   trim(before: number, limit: number): Promise<number>;
 }
+
+/** Returns the record of a change; without values, only that it was made. */
+export const auditRecord = (
+  by: Actor,
+  action: AuditAction,
+  object: AuditRecord['object'],
+  before: AuditRecord['before'] = null,
+  after: AuditRecord['after'] = null,
+): AuditRecord => ({ by, action, object, before, after });
 
 /** The administrator as the object of a change. */
 export const ADMINISTRATOR: AuditRecord['object'] = { type: 'admin', id: null, name: null };

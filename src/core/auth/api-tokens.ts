@@ -1,6 +1,6 @@
 // API tokens with scopes and expiry. The secret is shown once and stored as a hash.
 import { randomBytes } from 'node:crypto';
-import type { Actor, AuditRecord } from '../audit/audit.js';
+import { type Actor, type AuditRecord, auditRecord } from '../audit/audit.js';
 import { type Clock, isoOrNull } from '../clock.js';
 import { createTurns } from '../turns.js';
 import { fingerprintOf } from './people-passwords.js';
@@ -59,15 +59,12 @@ export function createApiTokens(deps: {
     byId.set(token.id, token);
     idByHash.set(token.hash, token.id);
   };
-  const audit = (by: Actor, token: ApiToken, isNew: boolean): AuditRecord => {
-    const shown = { name: token.name, scopes: token.scopes, expiresAt: isoOrNull(token.expiresAt) };
-    return {
-      by,
-      action: isNew ? 'token.create' : 'token.revoke',
-      object: { type: 'token', id: token.id, name: token.name },
-      before: isNew ? null : shown,
-      after: isNew ? shown : null,
-    };
+  const audit = (by: Actor, { id, name, scopes, expiresAt }: ApiToken, isNew: boolean): AuditRecord => {
+    const shown = { name, scopes, expiresAt: isoOrNull(expiresAt) };
+    const object = { type: 'token', id, name } as const;
+    return isNew
+      ? auditRecord(by, 'token.create', object, null, shown)
+      : auditRecord(by, 'token.revoke', object, shown);
   };
   const isValid = (token: ApiToken | undefined): token is ApiToken =>
     token !== undefined && (token.expiresAt === null || token.expiresAt > now());

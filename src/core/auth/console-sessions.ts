@@ -52,7 +52,6 @@ export function createConsoleSessions(options: {
   readonly idleMs: number;
   /** A session ends at this age, also when it is in use. */
   readonly maxAgeMs: number;
-  /** A session is confirmed for this time. */
   readonly confirmForMs: number;
   /** Maximum number of sessions of one user; a new one ends the least recently used. */
   readonly maxSessions: number;

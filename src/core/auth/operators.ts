@@ -1,6 +1,6 @@
 // The operators besides the administrator. The database stores them, and this module keeps them in memory.
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/plans/budget.js';
-import { type Actor, type AuditRecord, changedPassword, differences } from '../audit/audit.js';
+import { type Actor, type AuditRecord, auditRecord, changedPassword, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createTurns } from '../turns.js';
 import { OPERATORS_KEY, type Operator, OperatorNameTaken, type OperatorStore } from './operator.js';
@@ -229,25 +229,12 @@ function recordOf(
 ): AuditRecord {
   const operator = after ?? before;
   const object = { type: 'operator', id: operator?.id ?? null, name: operator?.name ?? null } as const;
-  if (!before || !after) {
-    return {
-      by,
-      action: after ? 'operator.create' : 'operator.delete',
-      object,
-      before: before && shown(before),
-      after: after && shown(after),
-    };
-  }
+  if (!before) return auditRecord(by, 'operator.create', object, null, after && shown(after));
+  if (!after) return auditRecord(by, 'operator.delete', object, shown(before));
   const changed = differences(shown(before), shown(after));
   const isNewPassword = before.passwordHash !== after.passwordHash;
   const password = isNewPassword ? changedPassword(revokesTokens) : {};
-  return {
-    by,
-    action: 'operator.update',
-    object,
-    before: changed.before,
-    after: { ...changed.after, ...password },
-  };
+  return auditRecord(by, 'operator.update', object, changed.before, { ...changed.after, ...password });
 }
 
 const shown = ({ name, role, isEnabled, budget }: Operator): Record<string, unknown> => ({

@@ -33,7 +33,6 @@ export class PasswordChecksBusy extends Error {
   override readonly name = 'PasswordChecksBusy';
 }
 
-/** What a person signs in with. */
 export interface Credential {
   /** The operator's id; null: the administrator. */
   readonly operatorId: string | null;
@@ -53,7 +52,6 @@ export function createPeoplePasswords({
   readonly maxAtOnce: number;
   /** Number of further derivations that wait. */
   readonly maxWaiting: number;
-  /** Of new hashes. */
   readonly rounds?: number;
 }) {
   let running = 0;

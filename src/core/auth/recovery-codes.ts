@@ -1,11 +1,16 @@
 // Recovery codes: each replaces a code of the second factor once, after the loss of the authenticator.
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/access/password.js';
-import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
+import {
+  type Actor,
+  ADMINISTRATOR,
+  type AuditAction,
+  type AuditRecord,
+  auditRecord,
+} from '../audit/audit.js';
 import { createSetting, type SettingStore } from '../settings/setting.js';
 import { toBase32 } from './totp.js';
 
-/** Number of new codes. */
 const COUNT = 10;
 
 /** Hashes. */
@@ -31,13 +36,14 @@ export function createRecoveryCodes(
     format: (hashes) => JSON.stringify(hashes),
   });
 
-  const auditOf = (next: Codes, action: AuditAction, by: Actor): AuditRecord => ({
-    by,
-    action,
-    object,
-    before: { recoveryCodes: setting.value().length },
-    after: { recoveryCodes: next.length },
-  });
+  const auditOf = (next: Codes, action: AuditAction, by: Actor): AuditRecord =>
+    auditRecord(
+      by,
+      action,
+      object,
+      { recoveryCodes: setting.value().length },
+      { recoveryCodes: next.length },
+    );
 
   return {
     key,

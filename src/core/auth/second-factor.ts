@@ -1,5 +1,5 @@
 // The second factor of the administrator or an operator: a setting with the secret, enabled after one correct code.
-import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/audit.js';
+import { type Actor, ADMINISTRATOR, type AuditRecord, auditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { type CounterStore, createSetting, type SettingStore } from '../settings/setting.js';
 import { fingerprintOf } from './people-passwords.js';
@@ -67,13 +67,10 @@ export function createSecondFactor({
     return true;
   }
 
-  const auditOf = (isOn: boolean, by: Actor): AuditRecord => ({
-    by,
-    action: isOn ? 'admin.totp-on' : 'admin.totp-off',
-    object,
-    before: { secondFactor: !isOn },
-    after: { secondFactor: isOn },
-  });
+  const auditOf = (secondFactor: boolean, by: Actor): AuditRecord => {
+    const action = secondFactor ? 'admin.totp-on' : 'admin.totp-off';
+    return auditRecord(by, action, object, { secondFactor: !secondFactor }, { secondFactor });
+  };
 
   return {
     key,

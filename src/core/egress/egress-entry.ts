@@ -87,7 +87,6 @@ function parseHostPattern(text: string): HostPattern | null {
   return checked.ok && 'name' in checked ? { host: checked.name, under } : null;
 }
 
-/** Whether the entry matches the destination. */
 export function matchesEntry(
   { target, ports }: EgressEntry,
   { host, ip, port }: Candidate,

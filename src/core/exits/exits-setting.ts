@@ -82,7 +82,6 @@ export function createExitsSetting(store: SettingStore, ofFile: readonly Exit[])
   };
 }
 
-/** The exit with the changed fields. */
 function changed(exit: Exit, { upstreams, ...change }: ExitChange): Exit {
   const known = (proxy: string, username: string | null): string | null =>
     exit.upstreams.find((each) => each.proxy === proxy && each.username === username)?.password ?? null;

@@ -13,7 +13,6 @@ export interface GameMatch {
   readonly protocol?: Protocol | undefined;
 }
 
-/** The destination of a flow. */
 export interface Flow {
   /** As requested by the client: a name or an address. */
   readonly host: string;

@@ -6,7 +6,6 @@ import { HeartbeatQueue } from './heartbeat-queue.js';
 interface AccountEntries {
   /** Entries in the database, as of the last write or trim. */
   stored: number;
-  /** Entries waiting in the queue. */
   queued: number;
   /** Queued entries with a GameID: while there are any, the database does not have the latest GameID. */
   queuedGames: number;

@@ -18,13 +18,11 @@ export class HeartbeatQueue {
     this.#nextAtBack += 1;
   }
 
-  /** Inserts an entry before all others. */
   unshift(entry: Heartbeat): void {
     this.#ringOf(entry).unshift(entry, this.#nextAtFront);
     this.#nextAtFront -= 1;
   }
 
-  /** Removes and returns the oldest entry. */
   shift(): Heartbeat | undefined {
     return this.#beats.firstOrder() < this.#others.firstOrder() ? this.#beats.shift() : this.#others.shift();
   }

@@ -6,7 +6,6 @@ import type { Session, SessionObserver } from '../sessions/session.js';
 import type { HeartbeatKind } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 
-/** An open session, and its state since the last entry. */
 interface OpenSession {
   readonly session: Session;
   lastEntryAt: number;
@@ -15,7 +14,6 @@ interface OpenSession {
   bytesDown: number;
 }
 
-/** Returns an observer that records the entries of all sessions. */
 export function createRecorder({
   pool,
   intervalMs,

@@ -2,22 +2,12 @@
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
 import { isCommitUnknown } from '../storage.js';
 import { createPoller, type Timer, type Timers } from '../timers.js';
 import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatStore, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
-
-/** Events for the log. */
-export type WriterEvent =
-  /** Writing failed. Reported once per outage. Everything is kept and retried. */
-  | { readonly kind: 'write-failed'; readonly error: unknown; readonly pending: number }
-  | { readonly kind: 'write-recovered'; readonly outageMs: number }
-  /** Entries dropped since the last such event because the pool was full. */
-  | { readonly kind: 'entries-dropped'; readonly entries: number }
-  | { readonly kind: 'trim-failed'; readonly error: unknown }
-  /** The last write at the stop failed: these entries are lost. */
-  | { readonly kind: 'entries-lost'; readonly entries: number; readonly error: unknown };
 
 export interface HeartbeatWriterOptions {
   readonly pool: HeartbeatPool;
@@ -33,8 +23,7 @@ export interface HeartbeatWriterOptions {
   readonly trimIntervalMs: number;
   readonly now: Clock;
   readonly timers: Timers;
-  /** Must not throw. */
-  readonly report: (event: WriterEvent) => void;
+  readonly log: Log;
 }
 
 /** Entries in one transaction: large enough to be cheap each, small enough to let other writers in between. */
@@ -53,12 +42,12 @@ const STOP_RETRY_MS = 200;
  * and ignores totals that were read before the removal.
  */
 export function createHeartbeatWriter(options: HeartbeatWriterOptions) {
-  const { pool, directory, heartbeats, accounts, retention, now, timers, report } = options;
+  const { pool, directory, heartbeats, accounts, retention, now, timers, log } = options;
   const inTurn = createTurns();
   const trimmer = createPoller({
     intervalMs: options.trimIntervalMs,
     poll: trimSlices,
-    onError: (error) => report({ kind: 'trim-failed', error }),
+    onError: (err) => log.error({ err }, 'deleting old heartbeats failed; will retry'),
     timers,
   });
   const running: Timer[] = [];
@@ -87,11 +76,13 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions) {
       await options.traffic.flush();
       await options.records.flush();
     } catch (error) {
-      if (failingSince === null) report({ kind: 'write-failed', error, pending: pool.pendingSize });
+      // Once per outage. Everything is kept and retried.
+      if (failingSince === null)
+        log.error({ err: error, pending: pool.pendingSize }, 'heartbeat write failed; will retry');
       failingSince ??= now();
       throw error;
     }
-    if (failingSince !== null) report({ kind: 'write-recovered', outageMs: now() - failingSince });
+    if (failingSince !== null) log.info({ outageMs: now() - failingSince }, 'heartbeat write recovered');
     failingSince = null;
   }
 
@@ -148,7 +139,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions) {
 
   function reportDropped(): void {
     const entries = pool.dropped - droppedReported;
-    if (entries > 0) report({ kind: 'entries-dropped', entries });
+    if (entries > 0) log.warn({ entries }, 'heartbeat entries dropped: heartbeats.maxPending reached');
     droppedReported += entries;
   }
 
@@ -158,7 +149,8 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions) {
         return await flush();
       } catch (error) {
         if (attempt === STOP_ATTEMPTS) {
-          report({ kind: 'entries-lost', entries: pool.pendingSize, error });
+          const lost = { err: error, entries: pool.pendingSize };
+          log.error(lost, 'heartbeat entries lost: database not responding');
           throw error;
         }
       }

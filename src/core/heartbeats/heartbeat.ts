@@ -10,7 +10,6 @@ export interface Heartbeat {
   readonly accountId: string;
   /** In entries read from the database: the current name of the account. */
   readonly username: string;
-  /** GUID of the session. */
   readonly sessionId: string;
   /** Client address, no port. */
   readonly client: string;
@@ -25,7 +24,6 @@ export interface Heartbeat {
   readonly gameId: string | null;
 }
 
-/** The totals of the entries of one account. */
 export interface HeartbeatTotals {
   readonly accountId: string;
   /** Number of stored entries, after retention. */

@@ -40,7 +40,6 @@ export type PatternFault = keyof typeof PATTERN_TEXTS;
 export type GameRuleFault = keyof typeof GAME_RULE_TEXTS;
 type Values = Readonly<Record<string, string | number>>;
 
-/** An invalid pattern. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 

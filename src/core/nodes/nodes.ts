@@ -1,5 +1,5 @@
 // The nodes of the service: daemons that share one database. Each holds a lease on its name; all times are the database's.
-import type { Actor, AuditRecord } from '../audit/audit.js';
+import { type Actor, type AuditRecord, auditRecord } from '../audit/audit.js';
 
 /** The key of changes of the drained state in the change log. */
 export const NODES_KEY = 'nodes';
@@ -23,7 +23,6 @@ export interface NodeAddresses {
   readonly players: Omit<PlayerServer, 'name'> | null;
 }
 
-/** A listener of players. */
 export interface PlayerListener {
   /** The address that it listens on, without brackets. */
   readonly address: string;
@@ -65,7 +64,6 @@ export interface FleetNode {
   readonly leaseLeftMs: number;
 }
 
-/** The claim of a process to the name of a node. */
 export interface NodeClaim {
   readonly name: string;
   /** GUID of the data folder, which only one daemon can use at a time. */
@@ -96,7 +94,6 @@ export interface NodeStore {
     readonly isFirst: boolean;
     readonly otherVersions: readonly string[];
   } | null>;
-  /** Releases the name. */
   release(claim: NodeClaim): Promise<void>;
   /** Sorted by name. */
   list(): Promise<FleetNode[]>;
@@ -123,11 +120,7 @@ export function setDrained(
   isDrained: boolean,
   by: Actor,
 ): Promise<boolean> {
-  return nodes.setDrained(name, isDrained, {
-    by,
-    action: isDrained ? 'node.drain' : 'node.undrain',
-    object: { type: 'node', id: null, name },
-    before: null,
-    after: null,
-  });
+  const object = { type: 'node', id: null, name } as const;
+  const action = isDrained ? 'node.drain' : 'node.undrain';
+  return nodes.setDrained(name, isDrained, auditRecord(by, action, object));
 }

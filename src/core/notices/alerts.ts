@@ -34,7 +34,6 @@ export interface Alert {
   readonly object: string;
   /** Identifies the occurrence, so that several daemons announce it once. */
   readonly event: string;
-  /** When it happened. */
   readonly at: number;
   readonly data: Readonly<Record<string, unknown>>;
 }

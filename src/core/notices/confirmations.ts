@@ -14,7 +14,6 @@ import { codeText, type NoticeText } from './texts.js';
 export const CONFIRMED_CHANNELS = ['email', 'telegram'] as const;
 export type ConfirmedChannel = (typeof CONFIRMED_CHANNELS)[number];
 
-/** An address of an account's player. */
 export interface PlayerAddress {
   readonly accountId: string;
   readonly channel: ConfirmedChannel;

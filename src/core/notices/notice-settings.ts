@@ -132,7 +132,6 @@ export function isSetUp(settings: NoticeSettings, channel: NoticeChannel): boole
   }
 }
 
-/** Returns whether the channel sends to the recipient. */
 export function sendsTo(settings: NoticeSettings, { channel, recipient }: Way): boolean {
   if (!isSetUp(settings, channel)) return false;
   if (recipient === 'operator')

@@ -120,7 +120,6 @@ export interface NoticeStore {
     digest: { readonly channel: NoticeChannel; readonly since: number; readonly until: number },
     notice: Notice | null,
   ): Promise<boolean>;
-  /** Returns the number of waiting notices. */
   waiting(which: WaitingFilter): Promise<number>;
   /** Returns the number of the discarded waiting notices. */
   discard(which: WaitingFilter): Promise<number>;

@@ -37,7 +37,6 @@ const KEEP_ALERT_MS = DAY_MS;
 const LOOK_BACK_MS = HOUR_MS;
 /** Most keys of stored notices in memory. Notices with these keys are not written to the database again each minute. */
 const MAX_KNOWN = 200_000;
-/** A channel to a recipient. */
 const WAYS: readonly Way[] = RECIPIENTS.flatMap((recipient) =>
   CHANNELS.map((channel) => ({ recipient, channel })),
 );

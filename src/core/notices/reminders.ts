@@ -4,7 +4,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { shownIn, zonedTime } from '../time/time-zone.js';
 import type { Announcement } from './notice.js';
 
-/** The used part of an account's quota. */
 export interface QuotaUse {
   readonly usedBytes: number;
   readonly quotaBytes: number;
@@ -18,7 +17,6 @@ export interface QuotaUse {
 const EXPIRED_MS = DAY_MS;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** The first moment of the UTC day. */
 const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
 
 /** Returns a reminder's key without its period: step and account. At most one a day is recorded. */

@@ -10,7 +10,6 @@ export interface LiveSessions {
   list(
     filter: LiveSessionFilter,
   ): Promise<{ readonly items: LiveSessionView[]; readonly matched: number; readonly total: number }>;
-  /** The live sessions among these ids. */
   find(ids: readonly string[]): Promise<LiveSessionView[]>;
   ofAccount(accountId: string): Promise<LiveSessionView[]>;
   /** Ends the sessions of this node immediately, and requests the other nodes to end theirs. */

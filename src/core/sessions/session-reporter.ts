@@ -6,7 +6,6 @@ import type { LiveSessionStore, Session, SessionObserver } from './session.js';
 
 /** Byte counts are written at every tenth flush. */
 const FLUSHES_PER_COUNT = 10;
-/** Sessions in one statement. */
 const MAX_PER_WRITE = 1_000;
 
 type RateOf = (sessionId: string) => { readonly up: number; readonly down: number };

@@ -1,10 +1,8 @@
 // A live session: its account, client, destination and traffic, and how to end it.
 import type { Endpoint } from '../ip.js';
 
-/** The transport of a session's traffic. */
 export type Protocol = 'tcp' | 'udp';
 
-/** Why a session ended, for the log. */
 export type SessionEnd =
   | 'client-closed'
   | 'destination-closed'
@@ -32,10 +30,8 @@ export type SessionEnd =
   | 'limits-changed'
   | 'shutdown';
 
-/** The protocol of a session's client. */
 export type ClientProtocolName = 'socks5' | 'socks4' | 'http';
 
-/** The totals of an ended session. */
 export interface SessionSummary {
   readonly bytesUp: number;
   readonly bytesDown: number;
@@ -100,12 +96,10 @@ export interface Session {
   end(reason: SessionEnd): void;
 }
 
-/** The events of a session, in order. */
 export interface SessionEvents {
   opened(session: Session): void;
   /** A UDP association sends to a destination for the first time. */
   destinationChanged(session: Session): void;
-  /** The `gameId` of the session was detected. */
   gameChanged(session: Session): void;
   closed(session: Session, summary: SessionSummary): void;
   /** Replaces `opened` and `closed` for a session that had ended when it was first reported. */
@@ -128,7 +122,6 @@ export interface LiveSessionView extends Omit<Session, 'count' | 'end'> {
   /** Bytes per second. */
   readonly rateUp: number;
   readonly rateDown: number;
-  /** Name of the session's node. */
   readonly node: string;
 }
 
@@ -144,7 +137,6 @@ export interface LiveSessionFilter {
 export interface AccountElsewhere {
   readonly accountId: string;
   readonly sessions: number;
-  /** Number of nodes with sessions of the account. */
   readonly nodes: number;
   readonly clientAddresses: readonly string[];
   readonly gameIds: readonly string[];

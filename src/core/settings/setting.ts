@@ -43,7 +43,6 @@ export interface Reloadable {
 /** Returns why the stored value must not be changed; null: it may be. */
 export type Refuse<Value, Refusal> = (stored: Value) => Refusal | null;
 
-/** The operations within a change. */
 export interface Change<Value> {
   /**
    * Stores `next` with its audit record, if any, and ends `ended`, then makes it the current value. Rejects, and changes nothing, when it cannot
@@ -194,7 +193,6 @@ export function createAuditedSetting<Value>({
 
 type Audited = Pick<AuditRecord, 'before' | 'after'> & { readonly differs?: boolean };
 
-/** Refuses no change. */
 export const noRefusal = (): null => null;
 
 export type Settings = ReturnType<typeof createSettings>;

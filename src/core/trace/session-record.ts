@@ -22,7 +22,6 @@ export interface SessionRecord {
   readonly client: string;
   /** Our end as the destination sees it; address '' or port 0: unknown. */
   readonly outgoing: Endpoint;
-  /** The name of the exit; null: none. */
   readonly exit: string | null;
   /** As the client asked for it; OTHER_DESTINATIONS: those of an association beyond the number that is recorded. */
   readonly host: string;
@@ -78,7 +77,6 @@ export interface RecordPlace {
 
 /** What ran in the range of a question and cannot be compared with it. */
 export interface Unmatched {
-  /** Records that were dropped. */
   readonly dropped: number;
   /** Associations with more destinations than are recorded. */
   readonly otherDestinations: number;

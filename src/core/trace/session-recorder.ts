@@ -11,14 +11,11 @@ import {
   type SessionRecordStore,
 } from './session-record.js';
 
-/** Records in one transaction. */
 const BATCH_SIZE = 5_000;
 
 export interface SessionRecorderOptions {
   readonly store: Pick<SessionRecordStore, 'write'>;
-  /** Whether sessions are recorded at present. */
   readonly isOn: () => boolean;
-  /** Name of this node. */
   readonly node: string;
   /** Most records that wait for the database; more are dropped and counted. */
   readonly maxPending: number;

@@ -76,7 +76,6 @@ export function createHttpPart(
   };
 }
 
-/** The health and the metrics of the daemon. */
 export function observe(
   { config, core, stats, node, plane, listeners, tlsListeners, exits, problem }: ObservedParts,
   isStopping: () => boolean,

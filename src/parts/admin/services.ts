@@ -45,7 +45,6 @@ export interface ServiceParts {
   readonly penalties: Pick<Penalties, 'of'>;
   readonly log: Log;
   readonly recentLog: RecentLog;
-  /** The players' listeners. */
   readonly listeners: {
     readonly addresses: readonly string[];
     readonly listeners: readonly PlayerListener[];

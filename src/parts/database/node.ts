@@ -23,12 +23,10 @@ export interface NodeDuties {
 /** Why a node refuses new connections, as in the response of /readyz. */
 export type NodeProblem = 'drained' | 'node-name-in-use';
 
-/** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
 /** How often to retry the claim of a name that another process has leased, in ms. */
 const CLAIM_RETRY_MS = 250;
 
-/** The node name of a configuration. */
 export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name ?? hostname();
 
 export type NodePart = Awaited<ReturnType<typeof createNodePart>>;
@@ -117,7 +115,6 @@ export async function createNodePart(deps: {
 
   return {
     name: 'node',
-    /** The unique name of the node. */
     nodeName: claim.name,
     key: NODES_KEY,
     /** Whether this is the first of the live nodes, which runs the tasks that only one node may run. */

@@ -39,30 +39,25 @@ export function proxySettings(config: Config): ProxySettings {
     gameIntervalMs: config.heartbeats.gameIntervalMs,
     http: socks.http,
     udp: {
-      enabled: socks.udp.enabled,
-      portRange: parsePortRange(socks.udp.portRange ?? ''),
-      publicAddresses: [socks.udp.publicAddress ?? []].flat(),
-      idleTimeoutMs: socks.udp.idleTimeoutMs,
-      dnsIdleTimeoutMs: socks.udp.dnsIdleTimeoutMs,
-      fullCone: socks.udp.fullCone,
-      maxDestinations: socks.udp.maxDestinations,
+      ...socks.udp,
+      ...publicEnds(socks.udp),
       recordedDestinations: config.trace.destinationsPerAssociation,
-      maxWaitingForUpstream: socks.udp.maxWaitingForUpstream,
-      fragmentMemoryBytes: socks.udp.fragmentMemoryBytes,
-      maxAssociationsPerAccount: socks.udp.maxAssociationsPerAccount,
-      maxDecisionsPerSecond: socks.udp.maxDecisionsPerSecond,
     },
-    bind: {
-      enabled: socks.bind.enabled,
-      portRange: parsePortRange(socks.bind.portRange ?? ''),
-      publicAddresses: [socks.bind.publicAddress ?? []].flat(),
-      timeoutMs: socks.bind.timeoutMs,
-    },
+    bind: { ...socks.bind, ...publicEnds(socks.bind) },
     upstreams: upstreamRules(socks.upstreams),
     exitChecks,
     exitSuffix: socks.exitSuffix,
   };
 }
+
+/** Where UDP ASSOCIATE and BIND open their sockets, and how clients reach these. */
+const publicEnds = ({
+  portRange,
+  publicAddress,
+}: Pick<Config['socks']['bind'], 'portRange' | 'publicAddress'>) => ({
+  portRange: parsePortRange(portRange ?? ''),
+  publicAddresses: [publicAddress ?? []].flat(),
+});
 
 /** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */
 function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {

@@ -131,7 +131,6 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   });
 }
 
-/** Handles the events of the workers. */
 function observe({
   config,
   stats,
@@ -213,7 +212,6 @@ function observeExits(
   };
 }
 
-/** Logs the end of a session. */
 function logSession(log: Log, session: Session, summary: SessionSummary): void {
   const { destination, outgoing, via, exit } = session;
   const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;

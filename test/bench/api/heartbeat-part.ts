@@ -64,7 +64,12 @@ const writer = createHeartbeatWriter({
   trimIntervalMs: DAY_MS,
   now: Date.now,
   timers: nodeTimers,
-  report: ({ kind }) => problems.push(kind),
+  log: {
+    debug() {},
+    info() {},
+    warn: (_, message) => problems.push(message),
+    error: (_, message) => problems.push(message),
+  },
 });
 writer.start();
 

@@ -12,10 +12,10 @@ import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import {
   createHeartbeatWriter,
   type HeartbeatWriterOptions,
-  type WriterEvent,
 } from '../../../src/core/heartbeats/heartbeat-writer.js';
 import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
+import { logInto } from '../../helpers/admin.js';
 import { databaseOf } from '../../helpers/database.js';
 import { addAccount } from '../../helpers/stored-accounts.js';
 import { newestOf } from '../../helpers/stored-heartbeats.js';
@@ -50,13 +50,16 @@ function deferred<Value = void>() {
   return { promise, resolve, reject };
 }
 
+const WRITE_FAILED = 'heartbeat write failed; will retry';
+const RECOVERED = 'heartbeat write recovered';
+
 /** A writer on a store that records its calls and whose functions a test can replace. */
 function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
   const pool = overrides.pool ?? new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
   const directory = new AccountDirectory();
   const batches: Heartbeat[][] = [];
   const logins: { id: string; at: number }[] = [];
-  const events: WriterEvent[] = [];
+  const events: Record<string, unknown>[] = [];
   const timers = createTestTimers();
   const store = {
     append: async (batch: readonly Heartbeat[]): Promise<HeartbeatTotals[]> => {
@@ -90,7 +93,7 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
     trimIntervalMs: 60_000,
     now: Date.now,
     timers,
-    report: (event) => events.push(event),
+    log: logInto(events),
     ...overrides,
   });
   return { pool, directory, batches, logins, events, timers, store, writer };
@@ -158,11 +161,11 @@ test('a failing database is reported once per outage, loses no entry, and its re
     now += 500;
     pool.record(entry(ann, 10 + i));
   }
-  assert.deepEqual(events, [{ kind: 'write-failed', error: broken, pending: 3 }]);
+  assert.deepEqual(events, [{ level: 'error', msg: WRITE_FAILED, err: broken, pending: 3 }]);
   assert.deepEqual([pool.pendingSize, pool.count(ann.id)], [7, 7]);
   store.append = append;
   await writer.flush();
-  assert.deepEqual(events.at(-1), { kind: 'write-recovered', outageMs: 2000 });
+  assert.deepEqual(events.at(-1), { level: 'info', msg: RECOVERED, outageMs: 2000 });
   assert.deepEqual(
     batches.flat().map(({ at }) => at),
     [0, 1, 2, 10, 11, 12, 13],
@@ -176,8 +179,8 @@ test('a failing database is reported once per outage, loses no entry, and its re
   await writer.flush();
   assert.deepEqual(logins.at(-1), { id: ann.id, at: 6 });
   assert.deepEqual(
-    events.map(({ kind }) => kind),
-    ['write-failed', 'write-recovered', 'write-failed', 'write-recovered'],
+    events.map(({ msg }) => msg),
+    [WRITE_FAILED, RECOVERED, WRITE_FAILED, RECOVERED],
   );
 });
 
@@ -186,15 +189,15 @@ test('the timer writes, retries after a failure, and stops', async () => {
   const { append } = store;
   store.append = () => Promise.reject(new Error('locked'));
   pool.record(entry(ann, 1));
-  const kinds = () => events.map(({ kind }) => kind);
+  const messages = () => events.map(({ msg }) => msg);
   writer.start();
   await timers.pass(499);
-  assert.deepEqual(kinds(), []);
+  assert.deepEqual(messages(), []);
   await timers.pass(1);
-  assert.deepEqual(kinds(), ['write-failed']);
+  assert.deepEqual(messages(), [WRITE_FAILED]);
   store.append = append;
   await timers.pass(500);
-  assert.deepEqual([kinds(), pool.pendingSize], [['write-failed', 'write-recovered'], 0]);
+  assert.deepEqual([messages(), pool.pendingSize], [[WRITE_FAILED, RECOVERED], 0]);
   await writer.stop();
   pool.record(entry(ann, 2));
   await timers.pass(60_000);
@@ -222,8 +225,8 @@ test('stop tries a failing database three times, then reports the lost entries',
   await timers.pass(1_000);
   await stopped;
   assert.equal(tries, 3);
-  const last = events.at(-1);
-  assert.ok(last?.kind === 'entries-lost' && last.entries === 1);
+  const { msg, entries } = events.at(-1) ?? {};
+  assert.deepEqual([msg, entries], ['heartbeat entries lost: database not responding', 1]);
 });
 
 test('dropped entries are reported as one sum', async () => {
@@ -233,7 +236,9 @@ test('dropped entries are reported as one sum', async () => {
   writer.start();
   await timers.pass(60_000);
   await writer.stop();
-  assert.deepEqual(events, [{ kind: 'entries-dropped', entries: 15 }]);
+  assert.deepEqual(events, [
+    { level: 'warn', msg: 'heartbeat entries dropped: heartbeats.maxPending reached', entries: 15 },
+  ]);
 });
 
 test('old entries are trimmed in slices, and a flush runs between two slices', async () => {
@@ -271,8 +276,8 @@ test('a failed trim is reported and retried', async () => {
   await timers.pass(120_000);
   await writer.stop();
   assert.deepEqual(
-    events.map(({ kind }) => kind),
-    ['trim-failed', 'trim-failed'],
+    events.map(({ msg }) => msg),
+    Array(2).fill('deleting old heartbeats failed; will retry'),
   );
 });
 

@@ -35,7 +35,6 @@ export function addressesOfText(text: string): string[] {
 /** The text for files; `addressesOfText` parses it. */
 export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');
 
-/** What a list of an account may have. */
 export interface AddressRules {
   /** The setting (`socks.…`) that says how many entries. */
   readonly max: `max${string}`;
@@ -125,7 +124,6 @@ const numberOf = (ip: IpBytes): bigint => BigInt(`0x${Buffer.from(ip).toString('
 const bytesOf = (number: bigint, length: number): IpBytes =>
   Buffer.from(number.toString(16).padStart(2 * length, '0'), 'hex');
 
-/** Whether a client's address is in the list. */
 export function includesAddress(addresses: readonly string[], client: string): boolean {
   if (addresses.length === 0) return false;
   const ip = parseIp(client);
@@ -154,6 +152,5 @@ export const lacksGeoFile = (
   files: GeoPaths,
 ): boolean => geoRulesOf(allowedClients).some(({ kind }) => files[kind] === null);
 
-/** The countries and networks (ASN) in a list. */
 const geoRulesOf = (allowedClients: readonly string[]): GeoRule[] =>
   allowedClients.flatMap((entry) => parseGeoRule(entry) ?? []);

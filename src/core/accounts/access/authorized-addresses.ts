@@ -24,7 +24,6 @@ interface Owned<Owner> {
 export class AddressIndex<Owner> {
   readonly #ranges: Owned<Owner>[] = [];
 
-  /** The owner of the address; undefined: none. */
   find(address: string): Owner | undefined {
     if (this.#ranges.length === 0) return undefined;
     const ip = parseIp(address);

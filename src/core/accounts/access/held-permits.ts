@@ -8,12 +8,10 @@ export interface HeldPermit {
   /** GUID. */
   readonly id: string;
   readonly accountId: string;
-  /** Client address. */
   readonly client: string;
 }
 
 export interface WantedPermit extends HeldPermit {
-  /** null: no limit. */
   readonly maxSessions: number | null;
   readonly maxClientAddresses: number | null;
 }
@@ -58,7 +56,6 @@ export class HeldPermits {
     return this.#byId.get(id);
   }
 
-  /** Whether this node has permits of the account. */
   has(accountId: string): boolean {
     return this.#byAccount.has(accountId);
   }

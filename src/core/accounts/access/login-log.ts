@@ -87,7 +87,6 @@ export function createLoginLog({
 }: {
   store: Pick<LoginStore, 'add' | 'repeated'>;
   now: Clock;
-  /** A monotonic clock, in ms. */
   monotonicNow: Clock;
   maxGroups: number;
   /** Number of names of a blocked source with a separate entry per hour; the others share one entry. */

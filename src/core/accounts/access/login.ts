@@ -31,16 +31,13 @@ export const LOGIN_FAILURES = [
 ] as const;
 export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 
-/** The account fields that a login needs. */
 type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'link'> & Refusable;
 
-/** What decides with the fields of an account. */
 export interface AccessRules {
   readonly schedules: Pick<Schedules, 'isOpen'>;
   readonly geo: Geo;
 }
 
-/** The account fields that can refuse a login. */
 export type Refusable = Pick<
   Account,
   'isEnabled' | 'suspendedUntil' | 'expiresAt' | 'allowedClients' | 'schedule'

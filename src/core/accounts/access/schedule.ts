@@ -129,7 +129,6 @@ function merged(intervals: readonly Interval[]): Interval[] {
   return kept;
 }
 
-/** Whether the schedule allows the local time in `zone` at `at`. */
 function isOpenAt({ intervals }: Schedule, at: number, zone: string): boolean {
   const time = timeOfWeek(at, zone);
   return intervals.some(({ start, end }) => start <= time && time < end);

@@ -42,7 +42,6 @@ export function createSessionPermits(deps: {
   readonly limitsOf: (accountId: string) => PermitLimits;
   /** Time for one exchange before this node decides without the database, in ms. */
   readonly timeoutMs: number;
-  /** Lease time of this node, in ms. */
   readonly leaseMs: number;
   readonly timers: Timers;
   readonly log: Log;
@@ -120,7 +119,6 @@ export function createSessionPermits(deps: {
     }
   }
 
-  /** Handles the database's decision. */
   function decided(request: PermitRequest, refusal: LimitRefusal | null): void {
     if (requests.delete(request)) answer(request, refusal);
     // This node has decided the request meanwhile, and then refused it or released its permit.
@@ -170,7 +168,6 @@ export function createSessionPermits(deps: {
     if (!isAway) exchange();
   }
 
-  /** Every node that has permits of the account does this. */
   /** Revokes the permits beyond the limits of an account, of all nodes. Call it when a limit was lowered. */
   function enforce(accountId: string): void {
     if (!held.has(accountId)) return;

@@ -9,7 +9,6 @@ import { clashProxy, shadowrocketLink, singBoxOutbound } from './subscription-fo
 export const CLIENT_FORMATS = ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'] as const;
 export type ClientFormat = (typeof CLIENT_FORMATS)[number];
 
-/** Credentials and the server address. */
 export interface ClientAccess {
   readonly username: string;
   readonly password: string;
@@ -71,7 +70,6 @@ function clash(access: ClientAccess): string {
   return `proxies:\n  - ${JSON.stringify(clashProxy(entryOf(access)))}\n`;
 }
 
-/** An outbound of sing-box. */
 function singBox(access: ClientAccess): string {
   return `${JSON.stringify({ outbounds: [singBoxOutbound(entryOf(access))] }, null, 2)}\n`;
 }

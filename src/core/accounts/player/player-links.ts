@@ -1,7 +1,7 @@
 // Secret addresses that versions before 0.3 made, for the page or the PAC file of an account: they work until they are revoked. Each
 // request reads the database, so that an address revoked at one node is invalid at all nodes.
 import { createHash } from 'node:crypto';
-import type { Actor, AuditRecord } from '../../audit/audit.js';
+import { type Actor, type AuditRecord, auditRecord } from '../../audit/audit.js';
 import type { Account } from '../account.js';
 
 /** `page`: the player page. `pac`: the account's proxy auto-configuration file. */
@@ -31,7 +31,7 @@ export const createPlayerLinks = (store: PlayerLinkStore) => ({
   /** Returns false when the account has none. */
   revoke({ id, username }: Pick<Account, 'id' | 'username'>, by: Actor): Promise<boolean> {
     const object = { type: 'account', id, name: username } as const;
-    return store.remove(id, { by, action: 'account.player-link-revoke', object, before: null, after: null });
+    return store.remove(id, auditRecord(by, 'account.player-link-revoke', object));
   },
 
   /** Returns the id of the account whose address has this token; null: none. */

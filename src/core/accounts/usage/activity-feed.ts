@@ -18,7 +18,6 @@ export type AccountActivity = { readonly accountId: string } & (
       readonly bytesDown: number;
     }
   | { readonly kind: 'login'; readonly at: number }
-  /** The heartbeat entries of the account changed. */
   | { readonly kind: 'heartbeats' }
 );
 

@@ -32,7 +32,6 @@ interface Span {
   readonly to: number;
 }
 
-/** What holds from `from` to `to`. */
 interface Known<Value> extends Span {
   readonly value: Value;
 }
@@ -74,7 +73,6 @@ export class Calendar {
     return this.#day.value;
   }
 
-  /** The first moment of a day. */
   startOfDay(day: number): number {
     const { zone, since } = this.#zoneOf(Math.floor(day / DAYS_PER_ZONE));
     return Math.max(since, zonedTime((day % DAYS_PER_ZONE) * DAY_MS, zone));

@@ -9,7 +9,6 @@ export const QUOTA_PERIODS: readonly QuotaPeriod[] = ['day', 'week', 'month', 'n
 /** Every limit is optional: null is "no limit", unless it says something else. */
 export interface AccountLimits {
   readonly maxSessions: number | null;
-  /** Concurrent client addresses. */
   readonly maxClientAddresses: number | null;
   /** Client to destination, shared fairly by the sessions of the account. */
   readonly bytesPerSecondUp: number | null;
@@ -59,7 +58,6 @@ export interface QuotaReset {
   readonly totalBytes: number;
 }
 
-/** The usage of an account in bytes. */
 export interface CountedTraffic {
   readonly totalBytesUp: number;
   readonly totalBytesDown: number;
@@ -67,15 +65,12 @@ export interface CountedTraffic {
   readonly periodBytes: number;
 }
 
-/** Why a session is refused. */
 export const LIMIT_REFUSALS = ['too-many-sessions', 'too-many-addresses', 'over-quota'] as const;
 export type LimitRefusal = (typeof LIMIT_REFUSALS)[number];
 
 /** The usage of an account compared with its limits. Times in milliseconds since the epoch. */
 export interface LimitUsage {
-  /** Number of live sessions. */
   readonly sessions: number;
-  /** Distinct addresses of the live sessions. */
   readonly clientAddresses: number;
   /** Up and down since `periodStartedAt`. */
   readonly periodBytes: number;
@@ -88,7 +83,6 @@ export interface LimitUsage {
   readonly totalBytesDown: number;
 }
 
-/** Traffic of one account on one day. */
 export interface TrafficOfDay {
   readonly accountId: string;
   /** See calendar.ts. */

@@ -9,7 +9,6 @@ export interface Rate {
   readonly down: number;
 }
 
-/** A number of bytes. */
 export interface ByteCount {
   up: number;
   down: number;
@@ -48,7 +47,6 @@ export class LiveActivity {
   #rate: Rate = NO_RATE;
   #byAccount = new Map<string, ByteCount>();
   readonly #calendar: Calendar;
-  /** The start of the current day. */
   #day: number | null;
   #tickedAt: number;
   readonly today: Counters = noCounters();
@@ -74,7 +72,6 @@ export class LiveActivity {
     for (const { id, up, down } of byAccount) this.#byAccount.set(id, { up, down });
   }
 
-  /** Counts the traffic of a session. */
   addTraffic(sessionId: string, accountId: string, up: number, down: number): void {
     addBytes(this.#bytes, sessionId, up, down);
     addBytes(this.#byAccount, accountId, up, down);

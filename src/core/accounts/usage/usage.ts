@@ -2,7 +2,6 @@
 import type { Calendar } from './calendar.js';
 import type { CountedTraffic, QuotaPeriod, TrafficOfDay } from './limits.js';
 
-/** The usage within one quota period. */
 interface UsedInPeriod {
   /** null: there is no other period, before or after. */
   readonly startsAt: number | null;
@@ -34,7 +33,6 @@ export class TrafficMeter {
   readonly #periodOf: (accountId: string) => QuotaPeriod;
   readonly #calendar: Calendar;
 
-  /** @param periodOf the quota period of an account */
   constructor(periodOf: (accountId: string) => QuotaPeriod, calendar: Calendar) {
     this.#periodOf = periodOf;
     this.#calendar = calendar;
@@ -58,12 +56,10 @@ export class TrafficMeter {
     });
   }
 
-  /** Counts a session. */
   addSession(accountId: string, now: number): void {
     this.#countsOf(accountId, this.#calendar.dayOf(now)).sessions += 1;
   }
 
-  /** Counts the traffic of a session. */
   addTraffic(accountId: string, up: number, down: number, now: number): void {
     const counts = this.#countsOf(accountId, this.#calendar.dayOf(now));
     counts.up += up;
@@ -93,7 +89,6 @@ export class TrafficMeter {
     this.#tickedAt = now;
   }
 
-  /** The counted usage of an account. */
   used(accountId: string, now: number): CountedTraffic {
     const used = this.#used.get(accountId);
     if (!used) return { totalBytesUp: 0, totalBytesDown: 0, periodBytes: 0 };
