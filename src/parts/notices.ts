@@ -38,7 +38,7 @@ export function createNoticesPart(deps: {
   readonly config: Pick<Config, 'notices' | 'admin' | 'socks'>;
   readonly node: Pick<NodePart, 'nodeName'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
-  readonly settings: Pick<OperatorSettings, 'notices'>;
+  readonly settings: Pick<OperatorSettings, 'noticesSetting'>;
   readonly stats: { readonly changes: Pick<ChangeSignal, 'notify'> };
   readonly log: Log;
   readonly now: () => number;
@@ -48,7 +48,7 @@ export function createNoticesPart(deps: {
   const { contactCodes } = core.store;
   const { changes } = deps.stats;
   const store = core.store.notices;
-  const setting = deps.settings.notices;
+  const setting = deps.settings.noticesSetting;
   const newId = createOrderedIds(now);
   const notices = createNotices({
     store,

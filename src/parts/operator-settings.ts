@@ -30,13 +30,13 @@ const RETENTION_PATHS = {
   auditDays: 'admin.audit.days',
 } as const;
 
-export const retentionOf = (config: Config): Retention => ({
-  heartbeatDays: config.heartbeats.retention.days,
-  heartbeatsPerAccount: config.heartbeats.retention.perAccount,
-  sessionDays: config.trace.retention.days,
-  runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
-  loginDays: config.admin.logins.days,
-  auditDays: config.admin.audit.days,
+export const retentionOf = ({ heartbeats, trace, webhooks, admin }: Config): Retention => ({
+  heartbeatDays: heartbeats.retention.days,
+  heartbeatsPerAccount: heartbeats.retention.perAccount,
+  sessionDays: trace.retention.days,
+  runDays: Math.max(1, Math.round(webhooks.retentionMs / DAY_MS)),
+  loginDays: admin.logins.days,
+  auditDays: admin.audit.days,
 });
 
 export type OperatorSettings = Awaited<ReturnType<typeof openSettings>>;
@@ -62,7 +62,7 @@ export async function openSettings(deps: {
     createPublicAddressSetting(store.settings, { host: publicHost, port: publicPort }),
   );
   const ofFile = config.notices;
-  const notices = await settings.open(
+  const noticesSetting = await settings.open(
     createNoticesSetting(store.settings, {
       ...NOTICE_DEFAULTS,
       timeZone: config.timeZone,
@@ -85,13 +85,9 @@ export async function openSettings(deps: {
     const { host, port } = publicAddress.saved();
     if (host !== null) changed.set('socks.publicHost', host);
     if (port !== null) changed.set('socks.publicPort', String(port));
-    for (const [path, value] of changedNotices(notices.current(), ofFile)) changed.set(path, value);
-    const saved = retention.saved();
-    for (const [name, path] of Object.entries(RETENTION_PATHS)) {
-      const key = name as keyof typeof RETENTION_PATHS;
-      const value = retention.current()[key];
-      if (saved.has(key)) changed.set(path, key === 'runDays' ? `${value}d` : String(value));
-    }
+    for (const [path, value] of changedNotices(noticesSetting.current(), ofFile)) changed.set(path, value);
+    for (const key of retention.saved())
+      changed.set(RETENTION_PATHS[key], `${retention.current()[key]}${key === 'runDays' ? 'd' : ''}`);
     return changed;
   }
 
@@ -99,7 +95,7 @@ export async function openSettings(deps: {
     gameRules,
     retention,
     publicAddress,
-    notices,
+    noticesSetting,
     configuredAddress: {
       host: publicHost,
       hostFrom: sourceOf('socks.publicHost'),

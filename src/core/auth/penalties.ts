@@ -13,17 +13,8 @@ export interface Penalty {
   readonly leftMs: number;
 }
 
-export interface PenaltiesOfKind {
-  /**
-   * Publishes a penalty after a second, unless its last attempt turns out to be correct by then.
-   * @param leftMs time until the penalty ends, in ms; null: there is no penalty
-   */
-  suspect(subject: string, leftMs: () => number | null): void;
-  /** Calls `apply` with the penalties of other nodes. */
-  subscribe(apply: (subject: string, leftMs: number) => void): void;
-}
-
 export type Penalties = ReturnType<typeof createPenalties>;
+export type PenaltiesOfKind = ReturnType<Penalties['of']>;
 
 /** Time after which an attempt has been checked, in ms. Only the answer to a wrong attempt is delayed, not the check. */
 const CHECKED_MS = 1_000;
@@ -78,13 +69,18 @@ export function createPenalties({
   }
 
   return {
-    of: (kind: PenaltyKind): PenaltiesOfKind => ({
-      suspect(subject, leftMs) {
+    of: (kind: PenaltyKind) => ({
+      /**
+       * Publishes a penalty after a second, unless its last attempt turns out to be correct by then.
+       * @param leftMs time until the penalty ends, in ms; null: there is no penalty
+       */
+      suspect(subject: string, leftMs: () => number | null): void {
         const key = `${kind} ${subject}`;
         if (store && suspects.size < MAX_WAITING && !suspects.has(key))
           suspects.set(key, { at: monotonicNow(), leftMs });
       },
-      subscribe: (listener) => void listeners.set(kind, listener),
+      /** Calls `apply` with the penalties of other nodes. */
+      subscribe: (apply: (subject: string, leftMs: number) => void): void => void listeners.set(kind, apply),
     }),
     publish,
     flush,

@@ -98,7 +98,7 @@ async function loadFigures({ store, usage }: Core, activity: Services['activity'
 }
 
 async function openServices(core: Core, config: Config, onError: (error: unknown) => void) {
-  const { store, accounts, usage, sessions, plans, whitelist } = core;
+  const { store } = core;
   const now = Date.now;
   const operators = operatorsOf(core, now);
   await operators.reload();
@@ -111,16 +111,22 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
   await retention.reload();
   const listener = formatHostPort(config.socks.host[0] ?? 'localhost', config.socks.port);
   return {
-    ...{ accounts, usage, sessions, plans, whitelist, operators, apiTokens, publicAddress, now },
-    ...{ audit: store.audit, calendar: store.calendar, nodes: store.nodes },
+    ...core,
+    operators,
+    apiTokens,
+    publicAddress,
+    retention,
+    now,
+    audit: store.audit,
+    calendar: store.calendar,
+    nodes: store.nodes,
     heartbeats: store.heartbeats,
-    ...{ sessionRecords: store.sessionRecords, retention, flushRecords: async () => undefined },
+    sessionRecords: store.sessionRecords,
+    flushRecords: async () => undefined,
     // Those of a daemon that runs on another node, or not at all.
     liveSessions: only<Services['liveSessions']>({ find: async () => [] }),
-    playerLinks: core.playerLinks,
     playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
-    exits: core.exits,
     machineProblem: () => null,
     testExit: async () => ({ ok: false, reason: 'no daemon runs' }),
     exitFigures: new ExitFigures(now),

@@ -59,14 +59,13 @@ export interface ServiceParts {
 export function createServices(parts: ServiceParts): Services {
   const { config, core, auth, settings, stats, notices, log, now } = parts;
   const { admin, timeZone } = config;
-  const { store, usage } = core;
+  const { store } = core;
   const { changes, overview } = stats;
   const version = readVersion();
   const lostAccess = createLostAccess({ ...auth, whitelist: core.whitelist });
   return {
-    accounts: core.accounts,
-    usage,
-    sessions: core.sessions,
+    ...core,
+    ...settings,
     liveSessions: parts.liveSessions.live,
     activity: stats.activity,
     schedules: createSchedules(timeZone),
@@ -78,7 +77,6 @@ export function createServices(parts: ServiceParts): Services {
     importing: new Set(),
     maxImportBytes: admin.maxImportBytes,
     confirmations: notices.confirmations,
-    playerLinks: core.playerLinks,
     playerPage: admin.playerPage,
     findByLink: store.accounts.findByLink,
     reach: {
@@ -111,7 +109,6 @@ export function createServices(parts: ServiceParts): Services {
     wakeNotices: notices.wake,
     testNotice: notices.test,
     previewNotices: notices.preview,
-    credentials: core.credentials,
     ...auth,
     lostAccess,
     ...createAttemptsOfAll({
@@ -122,19 +119,9 @@ export function createServices(parts: ServiceParts): Services {
       now: parts.monotonicNow,
       log,
     }),
-    whitelist: core.whitelist,
-    plans: core.plans,
-    pac: core.pac,
-    exits: core.exits,
     ...parts.exits,
-    gameRules: settings.gameRules,
     compilePattern,
-    retention: settings.retention,
-    noticesSetting: settings.notices,
-    publicAddress: settings.publicAddress,
-    configuredAddress: settings.configuredAddress,
     socks: () => parts.listeners.addresses,
-    effective: settings.effective,
     backup: createBackup(config),
     about: () => ({
       version,
