@@ -88,13 +88,11 @@ export const tokensOf = (
 ): ApiTokens => createApiTokens({ store: store.apiTokens, newId: randomUUID, ...options });
 
 /** Compares the given admin password with the stored hash after the start, which must not wait for it. */
-export function createGivenPasswordPart({
-  core,
-  log,
-}: {
+export function createGivenPasswordPart(deps: {
   readonly core: Pick<Core, 'credentials'>;
   readonly log: Log;
 }): Part {
+  const { core, log } = deps;
   let settled = Promise.resolve();
   return {
     name: 'given password',

@@ -26,10 +26,8 @@ export function readCertificate(
 }
 
 /** Returns the certificates of the admin port and of the listeners, each with the configuration key that contains its files. */
-export function tlsFilesOf({
-  admin,
-  socks,
-}: Pick<Config, 'admin' | 'socks'>): [where: string, tls: TlsFiles][] {
+export function tlsFilesOf(config: Pick<Config, 'admin' | 'socks'>): [where: string, tls: TlsFiles][] {
+  const { admin, socks } = config;
   const ofListeners = socks.listeners.flatMap(({ tls }, i): [string, TlsFiles][] =>
     tls === undefined ? [] : [[`socks.listeners[${i}].tls`, tls]],
   );

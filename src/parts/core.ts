@@ -96,21 +96,18 @@ export async function createCore(config: Config, store: Store, sessions = new Se
 }
 
 /** All daemons of a database count by the zone of the one that started last; the others say so. */
-export async function enterTimeZone({
-  config: { timeZone },
-  core: { timeZones, directory },
-  log,
-  now,
-}: {
+export async function enterTimeZone(deps: {
   readonly config: Pick<Config, 'timeZone'>;
   readonly core: Pick<Core, 'timeZones' | 'directory'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<void> {
+  const { timeZone } = deps.config;
+  const { timeZones, directory } = deps.core;
   // A new database has no other days.
-  await timeZones.enter(timeZone, directory.size === 0 ? 0 : now());
+  await timeZones.enter(timeZone, directory.size === 0 ? 0 : deps.now());
   timeZones.onEntered((daysIn) => {
     if (daysIn !== timeZone)
-      log.warn({ timeZone, daysIn }, 'days are counted in the time zone of another node');
+      deps.log.warn({ timeZone, daysIn }, 'days are counted in the time zone of another node');
   });
 }

@@ -4,8 +4,7 @@ import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { trimLogs } from '../store/trim-logs.js';
 import type { Core } from './core.js';
-import type { Part } from './lifecycle.js';
-import { createTasks } from './lifecycle.js';
+import { createTasks, type Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 
 export function createLogTrimmingPart(deps: {

@@ -20,14 +20,9 @@ import {
   type RenameRefusal,
   type UpdateRefusal,
 } from './account-input.js';
-import { type AccountViews, createAccountViews } from './account-query.js';
+import { createAccountViews } from './account-query.js';
 import { UsernameTaken } from './account-store.js';
-import {
-  type AccountWriteDeps,
-  createAccountWrites,
-  type Imported,
-  type ImportedAccount,
-} from './account-writes.js';
+import { type AccountWriteDeps, createAccountWrites, type Imported } from './account-writes.js';
 import { createAddressCheck } from './directory.js';
 import type { AddressSettings, RefusedAddress } from './fields/account-fields.js';
 
@@ -61,50 +56,7 @@ export interface Refused<Reason> {
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
-export interface Accounts extends AccountViews, AddressSettings, Named {
-  add(input: NewAccount, by?: Actor): Promise<AddResult>;
-  /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
-  remove(id: string, by?: Actor, refuse?: Refuse<Account, 'changed-meanwhile'>): Promise<RemoveResult>;
-  /**
-   * Creates accounts in one transaction; use at most some hundreds per call. Returns the index of each refused account; the others
-   * are created.
-   */
-  addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;
-  /**
-   * Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. Rejects with
-   * AddressTaken, and adds none, when another account has one of their authorized addresses.
-   */
-  addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<readonly Account[]>;
-  /**
-   * Changes only the given fields and limits. A new user name or password ends live sessions; the account keeps its heartbeats and
-   * history.
-   */
-  patch(id: string, changeOf: ChangeOf, by: Actor): Promise<PatchResult>;
-  /**
-   * Changes accounts in one transaction, each at most once, by an import with its usage on another server. Where `changeOf` returns
-   * null, the account stays as it is; an exception of it rolls back all changes. The result omits accounts that do not exist, stay as
-   * they are, or whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the
-   * authorized addresses, which `readAddressLists` must have read.
-   */
-  patchMany(
-    changes: readonly (Imported & {
-      readonly id: string;
-      readonly changeOf: (stored: Account) => AccountChange | null;
-    })[],
-    by: Actor,
-  ): Promise<readonly Account[]>;
-  /**
-   * Sets the expiry of an account that waits for its first login, which was at `at` (ms since the epoch). Does nothing for other
-   * accounts.
-   */
-  firstLogin(id: string, at: number): Promise<void>;
-  /** Resets the usage of the quota period; false when the account does not exist. */
-  resetUsage(id: string, by: Actor): Promise<boolean>;
-  /** Removes accounts in one transaction; returns those that existed. */
-  removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
-  refresh(ids: readonly string[]): Promise<void>;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 /**
  * Creates the service for a loaded `directory`. Reads come from memory; writes go to `store` first.
@@ -117,7 +69,7 @@ export function createAccounts(
       readonly hasExit: (name: string, owner: string | null) => boolean;
       readonly newId: () => string;
     },
-): Accounts {
+) {
   const { directory, pool, now } = deps;
   const writes = createAccountWrites(deps);
   // Change an account one at a time, so that the directory is updated in the order of the writes.
@@ -169,10 +121,18 @@ export function createAccounts(
     maxAuthorizedAddresses: deps.maxAuthorizedAddresses,
     maxAllowedClients: deps.maxAllowedClients,
     geoFiles: deps.geoFiles,
+    /**
+     * Creates accounts in one transaction; use at most some hundreds per call. Returns the index of each refused account; the others
+     * are created.
+     */
     addMany,
+    /**
+     * Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. Rejects with
+     * AddressTaken, and adds none, when another account has one of their authorized addresses.
+     */
     addImported: writes.add,
 
-    async add(input, by) {
+    async add(input: NewAccount, by?: Actor): Promise<AddResult> {
       const read = addressCheck.read(input);
       if (!read.ok) return read;
       try {
@@ -185,7 +145,11 @@ export function createAccounts(
       }
     },
 
-    patch: (id, changeOf, by) =>
+    /**
+     * Changes only the given fields and limits. A new user name or password ends live sessions; the account keeps its heartbeats and
+     * history.
+     */
+    patch: (id: string, changeOf: ChangeOf, by: Actor): Promise<PatchResult> =>
       inTurn(id, async () => {
         // Also an account that this process does not know yet: another may have added it a moment ago.
         const outcome: { refusal: Refused<PatchRefusal> } = { refusal: refused('not-found') };
@@ -205,7 +169,19 @@ export function createAccounts(
         }
       }),
 
-    patchMany: (changes, by) =>
+    /**
+     * Changes accounts in one transaction, each at most once, by an import with its usage on another server. Where `changeOf` returns
+     * null, the account stays as it is; an exception of it rolls back all changes. The result omits accounts that do not exist, stay as
+     * they are, or whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the
+     * authorized addresses, which `readAddressLists` must have read.
+     */
+    patchMany: (
+      changes: readonly (Imported & {
+        readonly id: string;
+        readonly changeOf: (stored: Account) => AccountChange | null;
+      })[],
+      by: Actor,
+    ): Promise<readonly Account[]> =>
       inTurnOfAll(
         inTurn,
         changes.map(({ id }) => id),
@@ -223,7 +199,11 @@ export function createAccounts(
         },
       ),
 
-    firstLogin: (id, at) =>
+    /**
+     * Sets the expiry of an account that waits for its first login, which was at `at` (ms since the epoch). Does nothing for other
+     * accounts.
+     */
+    firstLogin: (id: string, at: number): Promise<void> =>
       inTurn(id, async () => {
         if (directory.byId(id)?.daysFromFirstLogin == null) return;
         const after = (stored: Account): Account | null => {
@@ -235,17 +215,26 @@ export function createAccounts(
         if (!account) await writes.refresh([id]);
       }),
 
-    resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),
-    removeMany: (ids, by) => inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
+    /** Resets the usage of the quota period; false when the account does not exist. */
+    resetUsage: (id: string, by: Actor): Promise<boolean> => inTurn(id, () => writes.resetUsage(id, by)),
+    /** Removes accounts in one transaction; returns those that existed. */
+    removeMany: (ids: readonly string[], by: Actor): Promise<Account[]> =>
+      inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
 
-    remove: (id, by, refuse = noRefusal) =>
+    /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
+    remove: (
+      id: string,
+      by?: Actor,
+      refuse: Refuse<Account, 'changed-meanwhile'> = noRefusal,
+    ): Promise<RemoveResult> =>
       inTurn(id, async () => {
         const removed = await writes.remove(id, by, refuse);
         if (typeof removed === 'string') return refused(removed);
         return removed ? { ok: true, account: removed } : refused('not-found');
       }),
 
-    refresh: (ids) => inTurnOfAll(inTurn, ids, () => writes.refresh(ids)),
+    /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
+    refresh: (ids: readonly string[]): Promise<void> => inTurnOfAll(inTurn, ids, () => writes.refresh(ids)),
   };
 }
 

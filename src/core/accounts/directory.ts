@@ -149,10 +149,10 @@ function latest(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-export function createAddressCheck({
-  directory,
-  ...settings
-}: AddressSettings & { readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'> }) {
+export function createAddressCheck(
+  options: AddressSettings & { readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'> },
+) {
+  const { directory, ...settings } = options;
   return {
     /**
      * Reads the lists of a change as `readAddressLists`, or refuses one.

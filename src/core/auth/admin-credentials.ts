@@ -56,15 +56,16 @@ interface Stored {
 export type AdminCredentials = ReturnType<typeof createAdminCredentials>;
 
 /** `newPassword` generates the password of the first start; default: 24 random characters. */
-export function createAdminCredentials({
-  settings,
-  passwords,
-  newPassword = () => randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url'),
-}: {
+export function createAdminCredentials(options: {
   settings: SettingStore;
   passwords: PeoplePasswords;
   newPassword?: () => string;
 }) {
+  const {
+    settings,
+    passwords,
+    newPassword = () => randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url'),
+  } = options;
   const setting = createSetting<Stored | null>({
     store: settings,
     key: ADMIN_CREDENTIALS_KEY,

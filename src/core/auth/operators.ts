@@ -39,19 +39,14 @@ export type OperatorResult<Reason = OperatorRefusal> =
 export type Operators = ReturnType<typeof createOperators>;
 
 /** @param isReserved whether a name belongs to the administrator */
-export function createOperators({
-  store,
-  passwords,
-  isReserved,
-  newId,
-  now,
-}: {
+export function createOperators(options: {
   readonly store: OperatorStore;
   readonly passwords: PeoplePasswords;
   readonly isReserved: (name: string) => boolean;
   readonly newId: () => string;
   readonly now: Clock;
 }) {
+  const { store, passwords, isReserved, newId, now } = options;
   let byId: ReadonlyMap<string, Operator> = new Map();
   const inTurn = createTurns();
 

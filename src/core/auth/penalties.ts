@@ -24,13 +24,11 @@ const MAX_WAITING = 10_000;
 const MAX_PER_WRITE = 500;
 
 /** @param store null: there are no other nodes */
-export function createPenalties({
-  store,
-  monotonicNow,
-}: {
+export function createPenalties(options: {
   readonly store: PenaltyStore | null;
   readonly monotonicNow: Clock;
 }) {
+  const { store, monotonicNow } = options;
   const suspects = new Map<string, { readonly at: number; readonly leftMs: () => number | null }>();
   /** When the penalties to be published end, by key. */
   const waiting = new Map<string, number>();

@@ -43,17 +43,14 @@ export interface Credential {
 
 export type PeoplePasswords = ReturnType<typeof createPeoplePasswords>;
 
-export function createPeoplePasswords({
-  maxAtOnce,
-  maxWaiting,
-  rounds = PASSWORD_ROUNDS,
-}: {
+export function createPeoplePasswords(options: {
   /** Number of derivations at the same time. */
   readonly maxAtOnce: number;
   /** Number of further derivations that wait. */
   readonly maxWaiting: number;
   readonly rounds?: number;
 }) {
+  const { maxAtOnce, maxWaiting, rounds = PASSWORD_ROUNDS } = options;
   let running = 0;
   const waiting: (() => void)[] = [];
   const remembered = new Map<string | null, Buffer>();

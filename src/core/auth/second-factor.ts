@@ -30,13 +30,7 @@ export type SecondFactor = ReturnType<typeof createSecondFactor>;
  * @param prefix of the keys of the settings
  * @param object the owner of the second factor, for the audit log
  */
-export function createSecondFactor({
-  settings,
-  now,
-  keys = NO_TOTP_KEYS,
-  prefix = 'admin',
-  object = ADMINISTRATOR,
-}: {
+export function createSecondFactor(options: {
   settings: SettingStore & CounterStore;
   now: Clock;
   /** Without keys secrets are stored as they are, and encrypted ones are not readable. */
@@ -44,6 +38,7 @@ export function createSecondFactor({
   prefix?: string;
   object?: AuditRecord['object'];
 }) {
+  const { settings, now, keys = NO_TOTP_KEYS, prefix = 'admin', object = ADMINISTRATOR } = options;
   const key = `${prefix}.totp`;
   /** The new secret until it is confirmed, possibly at another daemon. */
   const offeredKey = `${prefix}.totp-offered`;

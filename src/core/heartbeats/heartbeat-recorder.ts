@@ -14,16 +14,13 @@ interface OpenSession {
   bytesDown: number;
 }
 
-export function createRecorder({
-  pool,
-  intervalMs,
-  now,
-}: {
+export function createRecorder(options: {
   readonly pool: Pick<HeartbeatPool, 'record'>;
   /** Time between two `beat` entries of a session that transfers bytes. */
   readonly intervalMs: number;
   readonly now: Clock;
 }): Omit<SessionObserver, 'destinationChanged'> {
+  const { pool, intervalMs, now } = options;
   const open = new Map<Session, OpenSession>();
   /** Sessions that have transferred bytes since their last entry. */
   const active = new Set<OpenSession>();

@@ -56,16 +56,13 @@ const MAX_WAITING = 60;
 /** Keeps one step more than a range shows. */
 const STEPS = Object.values(RANGES).map(({ stepMs, steps }) => ({ stepMs, keptMs: stepMs * (steps + 1) }));
 
-export function createHeartbeatSums({
-  store,
-  maxGames,
-  now,
-}: {
+export function createHeartbeatSums(options: {
   store: HeartbeatSumStore;
   /** Most GameIDs of an account that a step counts separately. */
   maxGames: number;
   now: Clock;
 }) {
+  const { store, maxGames, now } = options;
   let rows = sumUp([], maxGames);
   let minute = startOf(RANGES.hour.stepMs);
   let closed: { at: number; rows: SummedRows }[] = [];

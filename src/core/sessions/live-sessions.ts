@@ -5,18 +5,7 @@ import type { SessionRegistry } from './session-registry.js';
 /** Most sessions of other nodes in one list: the newest. Counts include all. */
 const MAX_LISTED_ELSEWHERE = 10_000;
 
-export interface LiveSessions {
-  /** `matched` counts all matching sessions, of which `items` may lack some of other nodes. `total` counts all sessions. */
-  list(
-    filter: LiveSessionFilter,
-  ): Promise<{ readonly items: LiveSessionView[]; readonly matched: number; readonly total: number }>;
-  find(ids: readonly string[]): Promise<LiveSessionView[]>;
-  ofAccount(accountId: string): Promise<LiveSessionView[]>;
-  /** Ends the sessions of this node immediately, and requests the other nodes to end theirs. */
-  end(sessions: readonly LiveSessionView[]): Promise<void>;
-  /** Ends every session of an account on every node. */
-  endAccount(accountId: string): Promise<void>;
-}
+export type LiveSessions = ReturnType<typeof createLiveSessions>;
 
 export function createLiveSessions(deps: {
   readonly sessions: SessionRegistry;
@@ -24,7 +13,7 @@ export function createLiveSessions(deps: {
   readonly store: LiveSessionStore | null;
   readonly rateOf: (sessionId: string) => { readonly up: number; readonly down: number };
   readonly node: string;
-}): LiveSessions {
+}) {
   const { sessions, store, rateOf, node } = deps;
   const view = (session: Session): LiveSessionView => ({ ...viewOf(session, rateOf(session.id)), node });
 
@@ -43,24 +32,28 @@ export function createLiveSessions(deps: {
   }
 
   return {
+    /** `matched` counts all matching sessions, of which `items` may lack some of other nodes. `total` counts all sessions. */
     list,
 
-    async find(ids) {
+    async find(ids: readonly string[]): Promise<LiveSessionView[]> {
       const here = ids.flatMap((id) => sessions.get(id) ?? []);
       const missing = ids.filter((id) => !sessions.get(id));
       const elsewhere = missing.length === 0 ? [] : await store?.byIds(missing);
       return [...here.map(view), ...(elsewhere ?? [])];
     },
 
-    ofAccount: async (accountId) => (await list({ search: '', accountId })).items,
+    ofAccount: async (accountId: string): Promise<LiveSessionView[]> =>
+      (await list({ search: '', accountId })).items,
 
-    async end(chosen) {
+    /** Ends the sessions of this node immediately, and requests the other nodes to end theirs. */
+    async end(chosen: readonly LiveSessionView[]): Promise<void> {
       const elsewhere = chosen.filter(({ id }) => !sessions.get(id)).map(({ id }) => id);
       for (const { id } of chosen) sessions.get(id)?.end('ended-by-operator');
       if (elsewhere.length > 0) await store?.requestEnd(elsewhere);
     },
 
-    async endAccount(accountId) {
+    /** Ends every session of an account on every node. */
+    async endAccount(accountId: string): Promise<void> {
       sessions.endAccount(accountId, 'ended-by-operator');
       await store?.requestEndOfAccount(accountId);
     },

@@ -72,13 +72,7 @@ export interface HistoryColumns {
   readonly values: Readonly<Record<keyof Sample, readonly (number | null)[]>>;
 }
 
-export function createHistory({
-  store,
-  activity,
-  isFirst,
-  calendar,
-  now,
-}: {
+export function createHistory(options: {
   store: SampleStore;
   /** Whether this node measures the values of the whole service. */
   isFirst: () => boolean;
@@ -86,6 +80,7 @@ export function createHistory({
   calendar: Calendar;
   now: Clock;
 }) {
+  const { store, activity, isFirst, calendar, now } = options;
   let minute = minuteOf(now());
   let observed = { times: 0, sessions: 0, playersOnline: 0 };
   const waiting: { at: number; before: number; sample: Omit<Sample, 'runs'> }[] = [];

@@ -35,15 +35,8 @@ const IDS_PER_MS = 1_000;
  * @param memoryBytes the maximum size of all lines together; a longer line is not kept
  * @param startedAt the start of the daemon, in ms since 1970
  */
-export function createRecentLog({
-  lines: maxLines,
-  memoryBytes,
-  startedAt,
-}: {
-  lines: number;
-  memoryBytes: number;
-  startedAt: number;
-}) {
+export function createRecentLog(options: { lines: number; memoryBytes: number; startedAt: number }) {
+  const { lines: maxLines, memoryBytes, startedAt } = options;
   // starts[n % maxLines] is the number of bytes written before line n. Byte b is at position b % memoryBytes.
   const memory = Buffer.alloc(memoryBytes);
   const starts = new Float64Array(maxLines);

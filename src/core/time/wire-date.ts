@@ -45,14 +45,8 @@ export function parseWireDate(text: string): number | null {
   const match = WIRE_DATE.exec(text);
   if (!match) return null;
   const number = (group: number) => Number(match[group] ?? 0);
-  const [year, month, day, hour, minute, second] = [
-    number(1),
-    number(2),
-    number(3),
-    number(4),
-    number(5),
-    number(6),
-  ];
+  const [year, month, day] = [number(1), number(2), number(3)];
+  const [hour, minute, second] = [number(4), number(5), number(6)];
   if (hour > 23 || minute > 59 || second > 59) return null;
   const local = utc(year, month, day, hour, minute, second);
   if (!isCalendarDate(local, month, day)) return null;

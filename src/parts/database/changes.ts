@@ -13,19 +13,14 @@ import { createTasks, type Part } from '../lifecycle.js';
 import type { SessionsPart } from './sessions.js';
 
 /** How often the database is polled, in ms. The command line promises that changes take effect within a second. */
-export function createChangesPart({
-  core,
-  liveSessions,
-  penalties,
-  plane,
-  log,
-}: {
+export function createChangesPart(deps: {
   readonly core: Core;
   readonly liveSessions: Pick<SessionsPart, 'rewrite' | 'permits'>;
   readonly penalties: Pick<PenaltiesPart, 'read'>;
   readonly plane: Pick<ProxyPlane, 'tell'>;
   readonly log: Log;
 }): Part {
+  const { core, liveSessions, penalties, plane, log } = deps;
   const follower = followChanges({
     feed: core.store.changes,
     intervalMs: INTERVAL_MS,

@@ -9,11 +9,7 @@ import type { Core } from '../core.js';
 
 /** @param libc null with the node engine */
 export function createExits(
-  {
-    core,
-    config,
-    exitFigures,
-  }: {
+  options: {
     readonly core: Pick<Core, 'exits' | 'sessions'>;
     readonly config: Config;
     readonly exitFigures: ExitFigures;
@@ -21,6 +17,7 @@ export function createExits(
   plane: ProxyPlane,
   libc: Libc | null,
 ): Pick<Services, 'machineProblem' | 'testExit' | 'exitFigures'> {
+  const { core, config, exitFigures } = options;
   core.sessions.subscribe(exitFigures);
   core.exits.onChanged(() => exitFigures.keepOnly(core.exits.list()));
   const server = new URL(config.egress.exitTest);

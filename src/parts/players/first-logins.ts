@@ -10,15 +10,16 @@ const RETRY_MS = SECOND_MS;
 
 export type FirstLoginsPart = ReturnType<typeof createFirstLoginsPart>;
 
-export function createFirstLoginsPart({
-  core: { accounts, directory, sessions },
-  log,
-  now,
-}: {
+export function createFirstLoginsPart(deps: {
   readonly core: Pick<Core, 'accounts' | 'directory' | 'sessions'>;
   readonly log: Log;
   readonly now: () => number;
 }) {
+  const {
+    core: { accounts, directory, sessions },
+    log,
+    now,
+  } = deps;
   const tasks = createTasks(log);
   /** Times of first logins whose expiry is not stored yet, by account id. */
   const waiting = new Map<string, number>();

@@ -131,16 +131,8 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
   });
 }
 
-function observe({
-  config,
-  stats,
-  notices,
-  penalties,
-  firstLogins,
-  log,
-  core,
-  liveSessions,
-}: ProxyDeps): Omit<ProxyObserver, 'sessions' | 'exits'> {
+function observe(options: ProxyDeps): Omit<ProxyObserver, 'sessions' | 'exits'> {
+  const { config, stats, notices, penalties, firstLogins, log, core, liveSessions } = options;
   const { store, accounts, directory } = core;
   async function suspend({ accountId, limit, client }: GuardEvent): Promise<void> {
     const { after, forMs } = config.guard.suspend;

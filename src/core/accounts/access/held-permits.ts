@@ -76,27 +76,31 @@ export class HeldPermits {
   }
 
   /** Why the account gets no further permit, counting only the permits of this node; null: it gets one. */
-  refusal({ accountId, client }: HeldPermit, limits: PermitLimits): LimitRefusal | null {
-    const { maxSessions, maxClientAddresses } = limits;
-    const permits = [...(this.#byAccount.get(accountId) ?? [])];
-    if (maxSessions !== null && permits.length >= maxSessions) return 'too-many-sessions';
-    const clients = new Set(permits.map((permit) => permit.client));
-    if (maxClientAddresses === null || permits.length === 0 || clients.has(client)) return null;
-    return clients.size >= maxClientAddresses ? 'too-many-addresses' : null;
+  refusal(wanted: HeldPermit, limits: PermitLimits): LimitRefusal | null {
+    const permits = [...(this.#byAccount.get(wanted.accountId) ?? []), wanted];
+    return refusalsOf(permits, limits).at(-1) ?? null;
   }
 
   /** The permits beyond the limits, counting only the permits of this node. The oldest permits and the first addresses stay. */
-  surplus(accountId: string, { maxSessions, maxClientAddresses }: PermitLimits): RevocablePermit[] {
-    const clients = new Set<string>();
-    let count = 0;
-    return [...(this.#byAccount.get(accountId) ?? [])].filter(({ client }) => {
-      const isTooMany =
-        count >= (maxSessions ?? Number.POSITIVE_INFINITY) ||
-        (!clients.has(client) && clients.size >= (maxClientAddresses ?? Number.POSITIVE_INFINITY));
-      if (isTooMany) return true;
-      count += 1;
-      clients.add(client);
-      return false;
-    });
+  surplus(accountId: string, limits: PermitLimits): RevocablePermit[] {
+    const permits = [...(this.#byAccount.get(accountId) ?? [])];
+    const refusals = refusalsOf(permits, limits);
+    return permits.filter((_, at) => refusals[at] !== null);
   }
+}
+
+/** Why each permit is beyond the limits, where the ones before it stay; null: it is not. */
+function refusalsOf(
+  permits: readonly HeldPermit[],
+  { maxSessions, maxClientAddresses }: PermitLimits,
+): (LimitRefusal | null)[] {
+  const clients = new Set<string>();
+  let count = 0;
+  return permits.map(({ client }) => {
+    if (count >= (maxSessions ?? Infinity)) return 'too-many-sessions';
+    if (!clients.has(client) && clients.size >= (maxClientAddresses ?? Infinity)) return 'too-many-addresses';
+    count += 1;
+    clients.add(client);
+    return null;
+  });
 }

@@ -77,14 +77,7 @@ export type LoginLog = ReturnType<typeof createLoginLog>;
  * Keeps at most `maxGroups` groups, and at most half of them for blocked sources; drops further ones, so that guessing names
  * cannot fill the memory.
  */
-export function createLoginLog({
-  store,
-  now,
-  monotonicNow,
-  maxGroups,
-  maxBlockedNames,
-  onNote,
-}: {
+export function createLoginLog(options: {
   store: Pick<LoginStore, 'add' | 'repeated'>;
   now: Clock;
   monotonicNow: Clock;
@@ -94,6 +87,7 @@ export function createLoginLog({
   /** Called for each login, grouped or not. */
   onNote: (outcome: LoginOutcome) => void;
 }) {
+  const { store, now, monotonicNow, maxGroups, maxBlockedNames, onNote } = options;
   const groups = new Map<string, Group>();
   /** Groups of each blocked source. */
   const blocked = new Map<string, Set<string>>();

@@ -74,15 +74,12 @@ const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  * unless that is right: known, unknown and linkless accounts cost the same. A wrong password has precedence over
  * what `accountRefusal` returns, so that only the owner of the account can cause these results.
  */
-export function createLogin<Found extends LoginAccount>({
-  directory,
-  access,
-  now,
-}: {
+export function createLogin<Found extends LoginAccount>(options: {
   directory: { byUsername(username: string): Found | undefined };
   access: AccessRules;
   now: Clock;
 }): LogIn<Found> {
+  const { directory, access, now } = options;
   return (usernameBytes, password, client) => {
     const username = decode(usernameBytes);
     const account = username === null ? undefined : directory.byUsername(username);
