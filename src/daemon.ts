@@ -20,10 +20,9 @@ import { createDatabasePart, createStoragePart, storeOptions } from './parts/dat
 import { createNodePart } from './parts/database/node.js';
 import { createSessionsPart } from './parts/database/sessions.js';
 import { createGeoPart, warnOfLostGeo } from './parts/geo.js';
-import { createHeartbeatsPart } from './parts/heartbeats.js';
+import { createHeartbeatsPart, createLogTrimmingPart } from './parts/heartbeats.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
 import { type HandedSocket, ListeningSockets } from './parts/listening-sockets.js';
-import { createLogTrimmingPart } from './parts/log-trimming.js';
 import { createNoticesPart } from './parts/notices.js';
 import { type ConfigSource, openSettings } from './parts/operator-settings.js';
 import { anyLibc } from './parts/players/engine.js';

@@ -1,4 +1,5 @@
-// Heartbeat entries: records them for live sessions, writes them in batches, and deletes old ones.
+// Heartbeat entries and records of sessions: records them for live sessions, writes them in batches, and deletes old ones; old entries
+// of the login log and the audit log too.
 import type { Config } from '../config.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
@@ -7,7 +8,9 @@ import { createHeartbeatWriter } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
 import { SessionRecorder } from '../core/trace/session-recorder.js';
+import { trimLogs } from '../store/trim-logs.js';
 import type { Core } from './core.js';
+import { createTasks, type Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 
 /** How often retention by age is applied, in ms. */
@@ -74,5 +77,29 @@ export function createHeartbeatsPart(deps: {
       writer.start();
     },
     stop: () => writer.stop(),
+  };
+}
+
+export function createLogTrimmingPart(deps: {
+  readonly config: Pick<Config, 'admin'>;
+  readonly core: Pick<Core, 'store'>;
+  readonly settings: Pick<OperatorSettings, 'retention'>;
+  readonly log: Log;
+  readonly now: () => number;
+}): Part {
+  const { now } = deps;
+  const { store } = deps.core;
+  const { retention } = deps.settings;
+  const stopped = new AbortController();
+  const tasks = createTasks(deps.log);
+  const maxLogins = deps.config.admin.logins.maxEntries;
+  const trim = () => trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
+  return {
+    name: 'log trimming',
+    start: () => tasks.every(MINUTE_MS, 'log trimming', trim),
+    stop() {
+      stopped.abort();
+      return tasks.stop();
+    },
   };
 }

@@ -3,8 +3,9 @@
 import type { Knex } from 'knex';
 import knex from 'knex';
 import type { PermitStore } from '../core/accounts/access/held-permits.js';
-import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/usage/activity-feed.js';
 import type { Calendar } from '../core/accounts/usage/calendar.js';
+import type { DatabaseSnapshot } from '../core/accounts/usage/limits.js';
+import type { ActivityFeed } from '../core/accounts/usage/traffic-store.js';
 import type { AuditRecord } from '../core/audit/audit.js';
 import type { PenaltyStore } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';

@@ -1,8 +1,7 @@
 // What several daemons must agree on at once: numbers that only grow, and the one-time codes that rely on them.
 import assert from 'node:assert/strict';
 import { DAEMON } from '../../src/core/audit/audit.js';
-import { createRecoveryCodes } from '../../src/core/auth/recovery-codes.js';
-import { createSecondFactor } from '../../src/core/auth/second-factor.js';
+import { createRecoveryCodes, createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/whitelist.js';
 import { createSettings } from '../../src/core/settings/setting.js';

@@ -11,8 +11,12 @@ import {
   type PasswordFault,
   type PeoplePasswords,
 } from './people-passwords.js';
-import { createRecoveryCodes, type RecoveryCodes } from './recovery-codes.js';
-import { createSecondFactor, type SecondFactor } from './second-factor.js';
+import {
+  createRecoveryCodes,
+  createSecondFactor,
+  type RecoveryCodes,
+  type SecondFactor,
+} from './second-factor.js';
 import type { TotpKeys } from './totp.js';
 
 export interface Principal {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Account } from '../accounts/account.js';
 import { type Contacts, maskedContact, NO_CONTACTS } from '../accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../agents/runs.js';
-import { newCode, plainCode } from '../auth/recovery-codes.js';
+import { newCode, plainCode } from '../auth/second-factor.js';
 import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';
 import { createTurns } from '../turns.js';
 import { CHANNELS, type Notice, type NoticeStore } from './notice.js';

@@ -4,8 +4,7 @@ import { createSessionPermits } from '../../core/accounts/access/session-permits
 import { type AccountLimits, NO_LIMITS } from '../../core/accounts/usage/limits.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
-import { createLiveSessions } from '../../core/sessions/live-sessions.js';
-import { SessionReporter } from '../../core/sessions/session-reporter.js';
+import { createLiveSessions, SessionReporter } from '../../core/sessions/live-sessions.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { Core } from '../core.js';
 import { createTasks } from '../lifecycle.js';

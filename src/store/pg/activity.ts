@@ -1,12 +1,8 @@
 // The account_activity table, with which nodes publish the activity of accounts to each other. Read by snapshots, like the change log
 // (changes.ts): each row once, in any order of commits.
 import type { Knex } from 'knex';
-import type {
-  AccountActivity,
-  ActivityFeed,
-  ActivityRead,
-  DatabaseSnapshot,
-} from '../../core/accounts/usage/activity-feed.js';
+import type { DatabaseSnapshot } from '../../core/accounts/usage/limits.js';
+import type { AccountActivity, ActivityFeed, ActivityRead } from '../../core/accounts/usage/traffic-store.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { RecordActivity } from '../database.js';
 import { oneAtATime } from '../follow-changes.js';

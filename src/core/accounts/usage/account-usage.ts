@@ -7,10 +7,16 @@ import type { SessionRegistry } from '../../sessions/session-registry.js';
 import { createTurns } from '../../turns.js';
 import type { Account } from '../account.js';
 import type { AccountDirectory } from '../directory.js';
-import type { AccountActivity, DatabaseSnapshot } from './activity-feed.js';
 import type { Calendar } from './calendar.js';
-import { type LimitUsage, NO_LIMITS, type TrafficOfDay, type TrafficSums } from './limits.js';
 import {
+  type DatabaseSnapshot,
+  type LimitUsage,
+  NO_LIMITS,
+  type TrafficOfDay,
+  type TrafficSums,
+} from './limits.js';
+import {
+  type AccountActivity,
   type Counting,
   periodBytesOf,
   readTraffic,

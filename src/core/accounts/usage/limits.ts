@@ -1,6 +1,5 @@
 // Limits of accounts and their usage: types, and one description of each limit.
 import { COUNT, choiceOf, type Kind, PER_MINUTE, TEXT } from '../fields/kinds.js';
-import type { DatabaseSnapshot } from './activity-feed.js';
 
 /** When the quota resets: every day, every week on Monday, every calendar month (see calendar.ts), or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
@@ -91,6 +90,14 @@ export interface TrafficOfDay {
   readonly bytesDown: number;
   /** Sessions that began on that day. */
   readonly sessions: number;
+}
+
+/** A snapshot of the database (PostgreSQL `pg_snapshot`): which transactions a read saw. */
+export interface DatabaseSnapshot {
+  /** Whether the snapshot contains the writes of a transaction. */
+  includes(transaction: bigint): boolean;
+  /** Whether every transaction that the snapshot contains is earlier than `transaction`. */
+  isBefore(transaction: bigint): boolean;
 }
 
 /** The traffic of an account in bytes: in total, and up plus down since a given day. */

@@ -1,4 +1,5 @@
-// The database interface of traffic counting, which `store/` implements with knex, and the usage of a quota period from its sums.
+// The database interfaces of traffic counting, which `store/` implements with knex: the traffic of this node, the activity of accounts
+// on the other nodes (traffic, logins, heartbeat entries), and the usage of a quota period from the sums.
 import type { Account } from '../account.js';
 import type { Calendar } from './calendar.js';
 import { QUOTA_PERIODS, type TrafficOfDay, type TrafficSums } from './limits.js';
@@ -63,3 +64,31 @@ export function periodBytesOf(
 }
 
 const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0 };
+
+export type AccountActivity = { readonly accountId: string } & (
+  | {
+      readonly kind: 'traffic';
+      readonly transaction: bigint;
+      /** See calendar.ts. */
+      readonly day: number;
+      readonly bytesUp: number;
+      readonly bytesDown: number;
+    }
+  | { readonly kind: 'login'; readonly at: number }
+  | { readonly kind: 'heartbeats' }
+);
+
+export interface ActivityRead {
+  readonly activity: readonly AccountActivity[];
+  /** Every transaction before this one has been read. */
+  readonly upTo: bigint;
+  /** Entries are missing, because this process was disconnected for too long or the database was replaced: read everything again. */
+  readonly hasMissed: boolean;
+}
+
+export interface ActivityFeed {
+  /** The activity that other nodes wrote since the last call. Call it one at a time. Rejects when the database cannot be read. */
+  next(): Promise<ActivityRead>;
+  /** Deletes the activity that every node has read. */
+  trim(): Promise<void>;
+}
