@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { parseCidr } from '../core/ip.js';
 import {
   about,
+  autoOr,
   duration,
   flag,
   listenHosts,
   listenPort,
   oneOf,
+  report,
   section,
   servedHost,
   size,
@@ -15,12 +17,6 @@ import {
   textThat,
   whole,
 } from './fields.js';
-
-const autoOr = (number: ReturnType<typeof whole>) =>
-  z
-    .union([z.literal('auto'), number])
-    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
-    .default('auto');
 
 const pemFile = () => text('the path of a PEM file').nullable().default(null);
 
@@ -31,8 +27,7 @@ const tls = section({
 }).superRefine(({ cert, key }, context) => {
   if ((cert === null) === (key === null)) return;
   const [missing, given] = cert === null ? ['cert', 'key'] : ['key', 'cert'];
-  const message = `the path of a PEM file, because admin.tls.${given} is set`;
-  context.addIssue({ code: 'custom', path: [missing], message });
+  report(context, [missing], `the path of a PEM file, because admin.tls.${given} is set`);
 });
 
 const PLAYER_CHANGES = 'a list of password and authorizedAddresses';
@@ -106,9 +101,9 @@ export const adminSchema = section({
   accountForm: flag().default(false),
   maxDelayedPerSource: whole(1, 100_000).default(64),
   connections: section({
-    max: autoOr(whole(1, 1_000_000)),
-    maxPerSource: autoOr(whole(1, 1_000_000)),
-    maxOutside: autoOr(whole(1, 1_000_000)),
+    max: autoOr(1_000_000),
+    maxPerSource: autoOr(1_000_000),
+    maxOutside: autoOr(1_000_000),
     outsideTimeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
     idleTimeout: duration({ min: '10ms', max: '1h' }).prefault('30s'),
     minRate: size({ min: '1B', max: '1MiB' }).prefault('1KiB'),

@@ -46,22 +46,18 @@ function quantity<U extends Unit>(
 }
 
 /** A whole number. */
-export function whole(min: number, max: number) {
-  return z
-    .int()
-    .min(min)
-    .max(max)
-    .register(about, { allowed: `a whole number from ${min} to ${max}` });
-}
+export const whole = (min: number, max: number, allowed = `a whole number from ${min} to ${max}`) =>
+  z.int().min(min).max(max).register(about, { allowed });
+
+/** `auto`, which is the default, or a whole number from 1. */
+export const autoOr = (max: number) =>
+  z
+    .union([z.literal('auto'), whole(1, max)])
+    .register(about, { allowed: `auto, or a whole number from 1 to ${max}` })
+    .default('auto');
 
 /** A TCP or UDP port to listen on; 0 picks a free port. */
-export function listenPort() {
-  return z
-    .int()
-    .min(0)
-    .max(65535)
-    .register(about, { allowed: 'a port from 0 to 65535 (0 picks a free port)' });
-}
+export const listenPort = () => whole(0, 65_535, 'a port from 0 to 65535 (0 picks a free port)');
 
 export function flag() {
   return z.boolean().register(about, { allowed: 'true or false' });
@@ -81,12 +77,12 @@ export function textThat(allowed: string, accepts: (text: string) => boolean) {
   return z.string().max(4096).refine(accepts).register(about, { allowed });
 }
 
-/** Secret text, parsed as a `Secret`. */
-export function secret(allowed = 'a text of 1 to 4096 characters') {
+/** Secret text of 1 to 4096 characters, parsed as a `Secret`. `form` restricts it further. */
+export function secret(allowed = 'a text of 1 to 4096 characters', form = /./s) {
   return z
     .string()
-    .min(1)
     .max(4096)
+    .regex(form)
     .transform((value) => new Secret(value))
     .register(about, { allowed, secret: true });
 }
@@ -94,14 +90,7 @@ export function secret(allowed = 'a text of 1 to 4096 characters') {
 export const CONNECTION_FORM = 'a text such as postgres://pulsegate:PASSWORD@db.example:5432/pulsegate';
 
 /** A PostgreSQL connection string. Secret, because it may contain a password. */
-export function connectionString() {
-  return z
-    .string()
-    .max(4096)
-    .regex(/^postgres(ql)?:\/\/[^\0\r\n]*$/)
-    .transform((value) => new Secret(value))
-    .register(about, { allowed: CONNECTION_FORM, secret: true });
-}
+export const connectionString = () => secret(CONNECTION_FORM, /^postgres(ql)?:\/\/[^\0\r\n]*$/);
 
 const LISTEN_HOSTS_FORM =
   'an address or host name, or a list of them (localhost means both loopback addresses)';
@@ -124,6 +113,10 @@ export function servedHost() {
 export function httpUrl() {
   return textThat('an http:// or https:// URL without a user name or password in it', isHttpUrl);
 }
+
+/** Reports a value that does not fit others. `allowed` completes "allowed: …". */
+export const report = (context: z.RefinementCtx, path: (string | number)[], allowed: string): void =>
+  context.addIssue({ code: 'custom', path, message: allowed });
 
 /** A group of keys. Unknown keys are errors. */
 export const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);

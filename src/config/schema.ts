@@ -20,6 +20,7 @@ import {
   flag,
   httpUrl,
   oneOf,
+  report,
   secret,
   section,
   size,
@@ -52,17 +53,12 @@ const database = section({
   readers: whole(1, 64).default(2),
   readTimeout: duration({ min: '10ms', max: '10m' }).prefault('3s'),
 }).superRefine(({ client, connection, connectionFile }, context) => {
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  if (connection && connectionFile) report('connectionFile', 'null, because database.connection is also set');
-  if (client === 'pg' && !connection && !connectionFile) {
-    report(
-      'connection',
-      `${CONNECTION_FORM} (or set database.connectionFile), because database.client is pg`,
-    );
-  }
-  if (client !== 'pg' && (connection || connectionFile)) {
-    report(connection ? 'connection' : 'connectionFile', 'null, unless database.client is pg');
-  }
+  const refuse = (key: string, allowed: string) => report(context, [key], allowed);
+  if (connection && connectionFile) refuse('connectionFile', 'null, because database.connection is also set');
+  const form = `${CONNECTION_FORM} (or set database.connectionFile), because database.client is pg`;
+  if (client === 'pg' && !connection && !connectionFile) refuse('connection', form);
+  if (client !== 'pg' && (connection || connectionFile))
+    refuse(connection ? 'connection' : 'connectionFile', 'null, unless database.client is pg');
 });
 
 const node = section({
@@ -265,8 +261,8 @@ function checkGeoRules(
     for (const [i, entry] of entries.entries()) {
       const { target = null } = parseEgressEntry(entry) ?? {};
       if (target === null || !('kind' in target) || config.geo[target.kind] !== null) continue;
-      const message = `such an entry once geo.${target.kind} names a file in the MaxMind DB format`;
-      context.addIssue({ code: 'custom', path: [...path, i], message });
+      const allowed = `such an entry once geo.${target.kind} names a file in the MaxMind DB format`;
+      report(context, [...path, i], allowed);
     }
   };
   for (const [at, { allow, deny }] of ruleSets(config.egress)) {

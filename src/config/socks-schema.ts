@@ -8,11 +8,13 @@ import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import {
   about,
+  autoOr,
   duration,
   flag,
   listenHosts,
   listenPort,
   oneOf,
+  report,
   secret,
   section,
   size,
@@ -69,13 +71,11 @@ const UNIX_SOURCE = 'unix';
 const PROTOCOLS = ['socks5', 'socks4', 'http'] as const;
 
 /** The protocols of a listener. The first byte of a connection selects one. */
-const protocols = () => {
-  const names = PROTOCOLS.join(', ').replace(/, ([^,]*)$/, ' and $1');
-  return z
+const protocols = () =>
+  z
     .array(oneOf(...PROTOCOLS))
     .min(1)
-    .register(about, { allowed: `a list of at least one of ${names}` });
-};
+    .register(about, { allowed: 'a list of at least one of socks5, socks4 and http' });
 
 const listener = section({
   host: listenHosts().optional(),
@@ -94,11 +94,8 @@ const listener = section({
 }).superRefine(({ host, port, path, mode, tls }, context) => {
   const isTcp = host !== undefined && port !== undefined && path === undefined && mode === undefined;
   const isUnix = path !== undefined && host === undefined && port === undefined;
-  if (!isTcp && !isUnix) {
-    context.addIssue({ code: 'custom', message: 'a host with a port, or the path of a Unix socket' });
-  }
-  if (tls !== undefined && path !== undefined)
-    context.addIssue({ code: 'custom', path: ['tls'], message: 'no certificate on a Unix socket' });
+  if (!isTcp && !isUnix) report(context, [], 'a host with a port, or the path of a Unix socket');
+  if (tls !== undefined && path !== undefined) report(context, ['tls'], 'no certificate on a Unix socket');
 });
 
 const upstream = section({
@@ -120,36 +117,18 @@ const upstream = section({
   password: secret('a password of 1 to 255 bytes').nullable().default(null),
   passwordFile: text('a file path').nullable().default(null),
   names: oneOf('here', 'proxy').default('here'),
-}).superRefine(checkUpstream);
-
-interface UpstreamLogin {
-  readonly match: { readonly hosts?: string[] | undefined; readonly ports?: (string | number)[] | undefined };
-  readonly username: string | null;
-  readonly password: unknown;
-  readonly passwordFile: string | null;
-}
-
-function checkUpstream(rule: UpstreamLogin, context: z.RefinementCtx): void {
+}).superRefine(({ match, username, password, passwordFile }, context) => {
   try {
-    readDestination(rule.match, 'match');
+    readDestination(match, 'match');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    context.addIssue({ code: 'custom', path: ['match'], message: `valid hosts and ports: ${why}` });
+    report(context, ['match'], `valid hosts and ports: ${why}`);
   }
-  if (rule.password && rule.passwordFile)
-    context.addIssue({
-      code: 'custom',
-      path: ['passwordFile'],
-      message: 'null, because password is also set',
-    });
-  const hasPassword = Boolean(rule.password) || rule.passwordFile !== null;
-  if (hasPassword !== (rule.username !== null))
-    context.addIssue({
-      code: 'custom',
-      path: ['username'],
-      message: 'a user name together with a password, or neither',
-    });
-}
+  if (password && passwordFile) report(context, ['passwordFile'], 'null, because password is also set');
+  const hasPassword = password !== null || passwordFile !== null;
+  if (hasPassword !== (username !== null))
+    report(context, ['username'], 'a user name together with a password, or neither');
+});
 
 /** The name of the exit that the proxy of a rule is. @param i the place of the rule, from 0 */
 export const exitOfUpstream = (exit: string | null, i: number): string => exit ?? `upstream-${i + 1}`;
@@ -157,8 +136,7 @@ export const exitOfUpstream = (exit: string | null, i: number): string => exit ?
 function checkExitNames(rules: readonly { readonly exit: string | null }[], context: z.RefinementCtx): void {
   const names = rules.map(({ exit }, i) => exitOfUpstream(exit, i));
   for (const [i, name] of names.entries())
-    if (names.indexOf(name) < i)
-      context.addIssue({ code: 'custom', path: [i, 'exit'], message: 'a name that no rule before has' });
+    if (names.indexOf(name) < i) report(context, [i, 'exit'], 'a name that no rule before has');
 }
 
 export const socksSchema = section({
@@ -190,16 +168,10 @@ export const socksSchema = section({
       ),
     )
     .default([]),
-  maxConnections: z
-    .union([z.literal('auto'), whole(1, 1_000_000)])
-    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
-    .default('auto'),
+  maxConnections: autoOr(1_000_000),
   maxConnectionsPerAccount: whole(1, 1_000_000).nullable().default(null),
   maxConnectionsPerSource: whole(1, 1_000_000).nullable().default(null),
-  maxHandshakes: z
-    .union([z.literal('auto'), whole(1, 1_000_000)])
-    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
-    .default('auto'),
+  maxHandshakes: autoOr(1_000_000),
   maxHandshakesPerSource: whole(1, 1_000_000).default(512),
   login: section({
     maxFailuresPerSource: whole(1, 1_000_000).default(50),
@@ -212,25 +184,19 @@ export const socksSchema = section({
   idleTimeout: duration({ min: '10ms' }).prefault('124m'),
   halfCloseTimeout: duration({ min: '10ms' }).prefault('60s'),
   engine: oneOf('auto', 'native', 'node').default('auto'),
-  workers: z
-    .union([z.literal('auto'), whole(1, 16)])
-    .register(about, { allowed: 'auto, or a whole number from 1 to 16' })
-    .default('auto'),
+  workers: autoOr(16),
   udp: udp.prefault({}),
   bind: bind.prefault({}),
   upstreams: z.array(upstream).max(1000).superRefine(checkExitNames).default([]),
 }).superRefine(({ proxyProtocol, proxyProtocolFrom, listeners }, context) => {
   for (const [i, each] of listeners.entries()) {
     if (each.tls === undefined || !(each.proxyProtocol ?? proxyProtocol)) continue;
-    const message =
+    const allowed =
       'no certificate together with the PROXY protocol; set proxyProtocol: false on this listener';
-    context.addIssue({ code: 'custom', path: ['listeners', i, 'tls'], message });
+    report(context, ['listeners', i, 'tls'], allowed);
   }
   const isUsed = proxyProtocol || listeners.some((each) => each.proxyProtocol);
   if (!isUsed || proxyProtocolFrom.length > 0) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['proxyProtocolFrom'],
-    message: 'at least one address or network of a load balancer, because proxyProtocol is true',
-  });
+  const allowed = 'at least one address or network of a load balancer, because proxyProtocol is true';
+  report(context, ['proxyProtocolFrom'], allowed);
 });

@@ -8,9 +8,22 @@ import {
 } from '../core/agents/signatures.js';
 import { AGENT_NAME, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
+import { isSocketPath, MAX_SOCKET_PATH_BYTES } from '../core/endpoints.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
-import { about, duration, flag, httpUrl, oneOf, secret, size, text, textThat, whole } from './fields.js';
-import { Secret } from './units.js';
+import {
+  duration,
+  flag,
+  httpUrl,
+  oneOf,
+  report,
+  secret,
+  section,
+  size,
+  text,
+  textThat,
+  whole,
+} from './fields.js';
+import type { Secret } from './units.js';
 
 /** The minimum that the agent webhook specification recommends. */
 const MIN_SECRET_CHARS = 32;
@@ -18,20 +31,14 @@ const MIN_SECRET_CHARS = 32;
 const path = () => text('a file path');
 const absolutePath = () => text('an absolute path', /^\//);
 
-/** The path of a Unix socket is limited by the kernel: sun_path has 108 bytes, with one for the end (unix(7)). */
-const MAX_SOCKET_PATH_BYTES = 107;
 const socketPath = () =>
   textThat(
     `an absolute path of a Unix socket, at most ${MAX_SOCKET_PATH_BYTES} bytes`,
-    (path) => path.startsWith('/') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES,
+    (path) => path.startsWith('/') && isSocketPath(path),
   );
 
 /** An agent name, as in requests to /hooks and in logs. */
-const agentName = () =>
-  z
-    .string()
-    .regex(AGENT_NAME)
-    .register(about, { allowed: 'a name of 1 to 64 letters, digits, dots, dashes and underscores' });
+const agentName = () => text('a name of 1 to 64 letters, digits, dots, dashes and underscores', AGENT_NAME);
 
 function isWhitelistEntry(text: string): boolean {
   const read = parseWhitelist(text);
@@ -63,112 +70,83 @@ interface Secrets {
 function checkSecrets(secrets: Secrets, context: z.RefinementCtx, where: string): void {
   for (const key of ['secret', 'previousSecret'] as const)
     if (secrets[key] && secrets[`${key}File`])
-      context.addIssue({
-        code: 'custom',
-        path: [`${key}File`],
-        message: `null, because ${where}${key} is also set`,
-      });
+      report(context, [`${key}File`], `null, because ${where}${key} is also set`);
 }
 
 const senderSecret = () =>
   secret('the secret that the sender signs with, 1 to 4096 characters').nullable().default(null);
 
 /** Deliveries of a sender that signs them instead of sending the token. */
-const signature = z
-  .strictObject({
-    scheme: oneOf(...SIGNATURE_SCHEMES),
-    secret: senderSecret(),
-    secretFile: path().nullable().default(null),
-    previousSecret: senderSecret(),
-    previousSecretFile: path().nullable().default(null),
-    tolerance: duration({ min: '10s', max: '24h' }).prefault('5m'),
-    message: textThat(TEMPLATE_FORM, isTemplate).nullable().default(null),
-  })
-  .superRefine(({ scheme, ...secrets }, context) => {
-    checkSecrets(secrets, context, '');
-    if (!secrets.secret && !secrets.secretFile) {
-      const message = 'the secret that the sender signs with (or set secretFile)';
-      context.addIssue({ code: 'custom', path: ['secret'], message });
-    }
-    for (const key of ['secret', 'previousSecret'] as const) {
-      const given = secrets[key]?.reveal();
-      if (given === undefined || isSenderSecret(scheme, given)) continue;
-      context.addIssue({
-        code: 'custom',
-        path: [key],
-        message: `${STANDARD_FORM}, because scheme is standard`,
-      });
-    }
-  });
+const signature = section({
+  scheme: oneOf(...SIGNATURE_SCHEMES),
+  secret: senderSecret(),
+  secretFile: path().nullable().default(null),
+  previousSecret: senderSecret(),
+  previousSecretFile: path().nullable().default(null),
+  tolerance: duration({ min: '10s', max: '24h' }).prefault('5m'),
+  message: textThat(TEMPLATE_FORM, isTemplate).nullable().default(null),
+}).superRefine(({ scheme, ...secrets }, context) => {
+  checkSecrets(secrets, context, '');
+  if (!secrets.secret && !secrets.secretFile)
+    report(context, ['secret'], 'the secret that the sender signs with (or set secretFile)');
+  for (const key of ['secret', 'previousSecret'] as const) {
+    const given = secrets[key]?.reveal();
+    if (given !== undefined && !isSenderSecret(scheme, given))
+      report(context, [key], `${STANDARD_FORM}, because scheme is standard`);
+  }
+});
 
-export const webhooksSchema = z
-  .strictObject({
-    enabled: flag().default(false),
-    secret: secret().nullable().default(null),
-    secretFile: path().nullable().default(null),
-    previousSecret: secret().nullable().default(null),
-    previousSecretFile: path().nullable().default(null),
-    allowFrom: z
-      .array(
-        textThat('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8', isWhitelistEntry),
-      )
-      .default([]),
-    maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('256KiB'),
-    maxFailuresPerSource: whole(1, 1_000_000).default(20),
-    failureWindow: duration({ min: '1s', max: '24h' }).prefault('1m'),
-    concurrency: whole(1, 1000).default(4),
-    maxAttempts: whole(1, 100).default(3),
-    queue: z
-      .strictObject({
-        perAgent: whole(1, 1_000_000).default(1000),
-        total: whole(1, 1_000_000).default(10_000),
-      })
-      .prefault({}),
-    history: z
-      .strictObject({
-        messages: whole(0, 10_000).default(100),
-        maxBytes: size({ min: '1KiB', max: '64MiB' }).prefault('256KiB'),
-      })
-      .prefault({}),
-    retention: duration({ min: '1h', max: '3650d' }).prefault('30d'),
-    agents: z
-      .record(
-        agentName(),
-        z.strictObject({
-          sessionKey: text(SESSION_KEY_FORM, SESSION_KEY).nullable().default(null),
-          signature: signature.nullable().default(null),
-        }),
-      )
-      .default({}),
-  })
-  .superRefine((webhooks, context) => {
-    checkSecrets(webhooks, context, 'webhooks.');
-    if (webhooks.enabled && !webhooks.secret && !webhooks.secretFile) {
-      context.addIssue({
-        code: 'custom',
-        path: ['secret'],
-        message:
-          'a text of at least 32 random characters (or set webhooks.secretFile), because webhooks.enabled is true',
-      });
-    }
-  });
+export const webhooksSchema = section({
+  enabled: flag().default(false),
+  secret: secret().nullable().default(null),
+  secretFile: path().nullable().default(null),
+  previousSecret: secret().nullable().default(null),
+  previousSecretFile: path().nullable().default(null),
+  allowFrom: z
+    .array(
+      textThat('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8', isWhitelistEntry),
+    )
+    .default([]),
+  maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('256KiB'),
+  maxFailuresPerSource: whole(1, 1_000_000).default(20),
+  failureWindow: duration({ min: '1s', max: '24h' }).prefault('1m'),
+  concurrency: whole(1, 1000).default(4),
+  maxAttempts: whole(1, 100).default(3),
+  queue: section({
+    perAgent: whole(1, 1_000_000).default(1000),
+    total: whole(1, 1_000_000).default(10_000),
+  }).prefault({}),
+  history: section({
+    messages: whole(0, 10_000).default(100),
+    maxBytes: size({ min: '1KiB', max: '64MiB' }).prefault('256KiB'),
+  }).prefault({}),
+  retention: duration({ min: '1h', max: '3650d' }).prefault('30d'),
+  agents: z
+    .record(
+      agentName(),
+      section({
+        sessionKey: text(SESSION_KEY_FORM, SESSION_KEY).nullable().default(null),
+        signature: signature.nullable().default(null),
+      }),
+    )
+    .default({}),
+}).superRefine((webhooks, context) => {
+  checkSecrets(webhooks, context, 'webhooks.');
+  const allowed =
+    'a text of at least 32 random characters (or set webhooks.secretFile), because webhooks.enabled is true';
+  if (webhooks.enabled && !webhooks.secret && !webhooks.secretFile) report(context, ['secret'], allowed);
+});
 
 /** A signing secret in the format of Standard Webhooks. */
-export const signingSecret = () =>
-  z
-    .string()
-    .max(4096)
-    .regex(STANDARD_SECRET)
-    .transform((value) => new Secret(value))
-    .register(about, { allowed: STANDARD_FORM, secret: true });
+export const signingSecret = () => secret(STANDARD_FORM, STANDARD_SECRET);
 
 const channel = () =>
   z
     .discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('none') }),
-      z.strictObject({ type: z.literal('log') }),
-      z.strictObject({ type: z.literal('file'), path: path() }),
-      z.strictObject({
+      section({ type: z.literal('none') }),
+      section({ type: z.literal('log') }),
+      section({ type: z.literal('file'), path: path() }),
+      section({
         type: z.literal('http'),
         url: httpUrl(),
         secret: signingSecret().nullable().default(null),
@@ -180,10 +158,10 @@ const channel = () =>
     .default({ type: 'none' });
 
 const variableName = () =>
-  z
-    .string()
-    .regex(/^(?!PULSEGATE_)[A-Za-z_][A-Za-z0-9_]{0,127}$/)
-    .register(about, { allowed: 'the name of a variable that does not start with PULSEGATE_' });
+  text(
+    'the name of a variable that does not start with PULSEGATE_',
+    /^(?!PULSEGATE_)[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+  );
 
 /** The nodes that run an agent which needs something of their machine; null: all nodes. */
 const nodes = () => z.array(text('the name of a node')).min(1).nullable().default(null);
@@ -197,33 +175,30 @@ const common = {
 };
 
 const agent = z.discriminatedUnion('type', [
-  z.strictObject({
+  section({
     type: z.literal('command'),
     command: z.array(text('a program or an argument, as text')).min(1),
     cwd: text('a folder').nullable().default(null),
-    allow: z
-      .strictObject({ read: z.array(absolutePath()).default([]), write: z.array(absolutePath()).default([]) })
+    allow: section({ read: z.array(absolutePath()).default([]), write: z.array(absolutePath()).default([]) })
       .nullable()
       .default(null),
-    limits: z
-      .strictObject({
-        memory: size({ min: '16MiB', max: '1TiB' }).prefault('4GiB'),
-        processes: whole(1, 1_000_000).default(1024),
-        cpu: duration({ min: '1s', max: '24d' }).nullable().default(null),
-      })
-      .prefault({}),
+    limits: section({
+      memory: size({ min: '16MiB', max: '1TiB' }).prefault('4GiB'),
+      processes: whole(1, 1_000_000).default(1024),
+      cpu: duration({ min: '1s', max: '24d' }).nullable().default(null),
+    }).prefault({}),
     nodes: nodes(),
     env: z.record(variableName(), secret('the value of a variable, 1 to 4096 characters')).default({}),
     ...common,
   }),
-  z.strictObject({ type: z.literal('socket'), path: socketPath(), nodes: nodes(), ...common }),
-  z.strictObject({
+  section({ type: z.literal('socket'), path: socketPath(), nodes: nodes(), ...common }),
+  section({
     type: z.literal('http'),
     url: httpUrl(),
     apiKeyFile: path().nullable().default(null),
     ...common,
   }),
-  z.strictObject({
+  section({
     type: z.literal('openai'),
     baseUrl: httpUrl(),
     model: text('the name of a model'),
@@ -246,11 +221,7 @@ export function checkWebhookAgents(
   for (const name of Object.keys(config.webhooks.agents)) {
     if (Object.hasOwn(config.agents, name)) continue;
     const known = Object.keys(config.agents).join(', ') || 'none yet';
-    context.addIssue({
-      code: 'custom',
-      path: ['webhooks', 'agents', name],
-      message: `the name of an agent under agents (${known})`,
-    });
+    report(context, ['webhooks', 'agents', name], `the name of an agent under agents (${known})`);
   }
 }
 
