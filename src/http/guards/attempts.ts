@@ -7,62 +7,36 @@ import { sourceOf } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { nodeTimers, type Timers } from '../../core/timers.js';
 
-export interface AdminAttempts {
-  /** Whether the client's source has the maximum number of delayed responses. */
-  isFull(client: string): boolean;
-  /**
-   * Counts an attempt before its credentials are checked. Returns null when they may be checked: the caller then calls `succeeded`
-   * for correct ones. Otherwise returns the seconds to wait, and the caller refuses the attempt whatever its credentials.
-   */
-  begin(client: string): number | null;
-  /**
-   * Uncounts only this attempt. A sign-in without its second factor, or another client's valid password, must not clear earlier
-   * failures.
-   */
-  succeeded(client: string): void;
-  /** Resolves after 500 to 1500 ms with 'elapsed', or as soon as `close` is called with 'closed'. */
-  delay(client: string): Promise<'elapsed' | 'closed'>;
-  /** Ends every wait and clears every timer. */
-  close(): void;
-}
+export type AdminAttempts = ReturnType<typeof createAdminAttempts>;
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly maxFailuresPerSource: number;
   readonly failureWindowMs: number;
   /** Number of remembered sources. The source not seen for the longest time is forgotten first. */
   readonly maxSources: number;
-  /** Limit of wrong one-time codes per user, from all sources. */
-  readonly maxCodeFailures: number;
-  readonly codeFailureWindowMs: number;
+  /** Most delayed answers to refused logins of one source at once. */
+  readonly maxDelayedPerSource: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Monotonic. */
+  readonly now: Clock;
+  readonly log: Pick<Log, 'warn'>;
 }
 
-/** `now` is monotonic; `random` is in [0, 1). */
-export function createAdminAttempts(
-  options: Omit<AttemptOptions, 'maxCodeFailures' | 'codeFailureWindowMs'> & {
-    readonly maxDelayedPerSource: number;
-    readonly random: () => number;
-    readonly now: Clock;
-    readonly log: Pick<Log, 'warn'>;
-    /** Log message when a source is refused. */
-    readonly refused?: string;
-    /** What is counted, as the field of the log message. */
-    readonly counted?: 'client' | 'username';
-    readonly penalties?: PenaltiesOfKind;
-  },
-): AdminAttempts {
-  const {
-    maxSources,
-    now,
-    log,
-    refused = 'admin logins refused: too many failures',
-    counted = 'client',
-  } = options;
+/** Counts the attempts of one kind. @param refused log message when a source is refused, with what is counted as its field */
+function createAdminAttempts(
+  options: AttemptOptions,
+  penalties: PenaltiesOfKind,
+  refused: string,
+  counted: 'client' | 'username' = 'client',
+) {
+  const { maxSources, now, log } = options;
   const limit = createAttemptLimit({
     maxFailures: options.maxFailuresPerSource,
     windowMs: options.failureWindowMs,
     maxSources,
     now,
-    ...(options.penalties ? { penalties: options.penalties } : {}),
+    penalties,
   });
   const delay = createLoginDelay({
     maxWaitingPerSource: options.maxDelayedPerSource,
@@ -84,48 +58,52 @@ export function createAdminAttempts(
   }
 
   return {
+    /** Whether the client's source has the maximum number of delayed responses. */
     isFull: delay.isFull,
-    begin(client) {
+    /**
+     * Counts an attempt before its credentials are checked. Returns null when they may be checked: the caller then calls `succeeded`
+     * for correct ones. Otherwise returns the seconds to wait, and the caller refuses the attempt whatever its credentials.
+     */
+    begin(client: string): number | null {
       const waitMs = limit.attempt(client);
       if (waitMs === null) return null;
       logBlock(client, waitMs);
       return Math.max(1, Math.ceil(waitMs / 1000));
     },
+    /**
+     * Uncounts only this attempt. A sign-in without its second factor, or another client's valid password, must not clear earlier
+     * failures.
+     */
     succeeded: limit.succeeded,
     delay: delay.wait,
     close: delay.close,
   };
 }
 
-/** The counts of the admin API: of logins, of one-time codes and of player links. `now` is monotonic; `random` is in [0, 1). */
-export function createAttemptsOfAll({
+/** The counts of the admin API: of logins, of one-time codes (per user, from all sources) and of player links. */
+export const createAttemptsOfAll = ({
   penalties,
+  maxCodeFailures,
+  codeFailureWindowMs,
   ...options
 }: AttemptOptions & {
   readonly penalties: Pick<Penalties, 'of'>;
-  /** Most delayed answers to refused logins of one source at once. */
-  readonly maxDelayedPerSource: number;
-  readonly random: () => number;
-  readonly now: Clock;
-  readonly log: Pick<Log, 'warn'>;
-}) {
-  return {
-    attempts: createAdminAttempts({ ...options, penalties: penalties.of('admin') }),
-    codeAttempts: createAdminAttempts({
-      ...options,
-      maxFailuresPerSource: options.maxCodeFailures,
-      failureWindowMs: options.codeFailureWindowMs,
-      refused: 'one-time codes refused: too many wrong ones',
-      counted: 'username',
-      penalties: penalties.of('admin-code'),
-    }),
-    playerAttempts: createAdminAttempts({
-      ...options,
-      refused: 'player links refused: too many failures',
-      penalties: penalties.of('player-link'),
-    }),
-  };
-}
+  readonly maxCodeFailures: number;
+  readonly codeFailureWindowMs: number;
+}) => ({
+  attempts: createAdminAttempts(options, penalties.of('admin'), 'admin logins refused: too many failures'),
+  codeAttempts: createAdminAttempts(
+    { ...options, maxFailuresPerSource: maxCodeFailures, failureWindowMs: codeFailureWindowMs },
+    penalties.of('admin-code'),
+    'one-time codes refused: too many wrong ones',
+    'username',
+  ),
+  playerAttempts: createAdminAttempts(
+    options,
+    penalties.of('player-link'),
+    'player links refused: too many failures',
+  ),
+});
 
 /** Settles like `check`, and uncounts the attempt when its credentials could not be checked. */
 export const uncountUnchecked = <Checked>(

@@ -243,10 +243,9 @@ function withSecrets(body: SettingsChange, before: Settings): Settings {
     trustSellers: body.trustSellers ?? before.trustSellers,
     expiryDays: sortedUnique(body.expiryDays),
     quotaPercent: sortedUnique(body.quotaPercent).reverse(),
-    webhook: withSecret('webhook', body.webhook, before),
-    email: withSecret('email', body.email, before),
-    telegram: withSecret('telegram', body.telegram, before),
-    wecom: withSecret('wecom', body.wecom, before),
+    ...(Object.fromEntries(
+      CHANNELS.map((channel) => [channel, withSecret(channel, body[channel], before)]),
+    ) as Pick<Settings, Channel>),
   };
 }
 
@@ -266,19 +265,11 @@ const sortedUnique = (numbers: readonly number[]) => [...new Set(numbers)].sort(
 const versionOf = (settings: SavedSettings) => ({ ...presented(settings), revision: settings.revision });
 
 function presented({ revision: _, ...settings }: SavedSettings): z.infer<typeof NoticeSettings> {
-  const { webhook: hook, email: mail, telegram: bot, wecom: robot } = settings;
-  const { secret, ...shownHook } = hook;
-  const { password, ...shownMail } = mail;
-  const { token, ...shownBot } = bot;
-  const { key, ...shownRobot } = robot;
-  return {
-    ...settings,
-    expiryDays: [...settings.expiryDays],
-    quotaPercent: [...settings.quotaPercent],
-    webhook: { ...shownHook, hasSecret: secret !== null },
-    email: { ...shownMail, hasPassword: password !== null },
-    telegram: { ...shownBot, hasToken: token !== null },
-    wecom: { ...shownRobot, hasKey: key !== null },
-    builtIn: PLAYER_TEXTS,
-  };
+  const channels = CHANNELS.map((channel) => {
+    const { field } = SECRETS[channel];
+    const { [field]: secret, ...shown } = asFields(settings[channel]);
+    return [channel, { ...shown, [`has${field.charAt(0).toUpperCase()}${field.slice(1)}`]: secret !== null }];
+  });
+  const body: unknown = { ...settings, ...Object.fromEntries(channels), builtIn: PLAYER_TEXTS };
+  return body as z.infer<typeof NoticeSettings>;
 }
