@@ -12,7 +12,7 @@ import { Bytes, Count, Time } from '../api/schemas.js';
 import type { AdminState } from '../caller.js';
 import type { Services } from '../services.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
-import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
+import { presentSchedule, presentUsage } from '../v1/accounts/schemas.js';
 import { linkAddressFor } from '../v1/settings/players.js';
 import { changeableOf, playerOrigin, subscriptionUrl } from './page-settings.js';
 import { entriesFor } from './subscription.js';

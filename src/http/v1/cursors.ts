@@ -90,19 +90,32 @@ export const sortedCursors = cursorsOf<SortedPlace>(
   ({ value, id }) => Buffer.from(JSON.stringify([value, id])).toString('base64url'),
 );
 
-export type SortKeys<Item> = Readonly<Record<string, (item: Item) => SortValue>>;
+export type SortKeys<Item, Deps> = Readonly<Record<string, (item: Item, deps: Deps) => SortValue>>;
 
-/** Returns one page of `items`, sorted by `sort` (a key; a leading minus means descending). */
-export function pageSortedBy<Item>(
+/** The values of `sort`: a key; with a leading minus descending. */
+export function sortBy<Name extends string>(keys: Readonly<Record<Name, unknown>>) {
+  const names = Object.keys(keys) as [Name, ...Name[]];
+  return z.enum([...names, ...names.map((name) => `-${name}` as const)]);
+}
+
+/** Returns one page of `items`, sorted by `sort` of `sortBy`. */
+export function pageSortedBy<Item, Deps>(
   items: readonly Item[],
   query: { readonly sort: string; readonly limit: number; readonly cursor?: string | undefined },
-  keys: SortKeys<Item>,
+  keys: SortKeys<Item, Deps>,
+  deps: Deps,
   idOf: (item: Item) => string,
 ) {
   const { sort, limit, cursor } = query;
   const descending = sort.startsWith('-');
   const keyOf = keys[descending ? sort.slice(1) : sort] ?? (() => null);
   const after = sortedCursors.placeOf(cursor);
-  const { next, ...page } = pageOfSorted(items, { limit, after, descending, valueOf: keyOf, idOf });
+  const { next, ...page } = pageOfSorted(items, {
+    limit,
+    after,
+    descending,
+    valueOf: (item) => keyOf(item, deps),
+    idOf,
+  });
   return { ...page, nextCursor: sortedCursors.cursorOf(next) };
 }

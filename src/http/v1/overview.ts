@@ -1,9 +1,14 @@
-// /api/v1/overview: current activity and its history.
+// /api/v1/overview and events: current activity and its history, and a stream of server-sent events that reports changes as they happen.
+
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { iso } from '../../core/clock.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
+import { failure } from '../api/problem.js';
 import { routesOf } from '../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from '../api/schemas.js';
+import type { Caller } from '../caller.js';
+import type { EventStreams, Services, Watched } from '../services.js';
 
 export const Overview = z
   .object({
@@ -87,5 +92,128 @@ export function presentOverview(now: OverviewNow): Record<string, unknown> {
     ...rest,
     today: { logins, failures, bytesUp, bytesDown, heartbeats },
     runs: { queued, running, succeededToday: succeeded, failedToday: failed },
+  };
+}
+
+/** The data of `changed`, sent when an object of a list changed. The stream also sends `overview` every two seconds. */
+const ChangedEvent = z
+  .object({
+    topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit', 'notices']),
+    id: z.string().nullable(),
+  })
+  .meta({ id: 'ChangedEvent' });
+
+const EVERYTHING: Watched = { hasOverview: true, filter: (changed) => changed };
+
+interface EventStreamOptions extends Pick<Services, 'overview' | 'changes'> {
+  /**
+   * Most streams at once of all operators together, and as many more of the administrator, whom no operator locks out. Each stream
+   * occupies a connection.
+   */
+  readonly maxEventStreams: number;
+  /** Whether the caller who opened a stream may still read it. */
+  readonly mayStillWatch: (caller: Caller) => boolean;
+}
+
+export const eventRoutes = [
+  route('GET /api/v1/events', 'streamEvents', 'sessions:read', {
+    summary:
+      'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
+    success: [
+      200,
+      'A stream that does not end; this is the data of its events.',
+      { schema: z.union([Overview, ChangedEvent]), contentType: 'text/event-stream' },
+    ],
+    async handle({ caller }, { events }) {
+      const stream = events.open(caller);
+      if (!stream) {
+        return failure('too-many-requests', 'too-many-streams');
+      }
+      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
+      return { body: stream, headers };
+    },
+  }),
+];
+
+/** Most streams of one operator, so that none takes those of all. */
+export const MAX_STREAMS_PER_OPERATOR = 10;
+const OVERVIEW_EVERY_MS = 2_000;
+/** Interval of comments (lines that begin with a colon). They keep the stream alive, because proxies close idle connections. */
+const COMMENT_EVERY_MS = 15_000;
+/** A client that is further behind is disconnected. It reloads everything when it reconnects. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+
+export function createEventStreams(options: EventStreamOptions): EventStreams {
+  /** The number of open streams by the id of the operator; null: the administrator. */
+  const streams = new Map<string | null, number>();
+  /** Ends each open stream. */
+  const ends = new Set<() => void>();
+
+  const countOf = (id: string | null): number => streams.get(id) ?? 0;
+
+  function isFull(id: string | null): boolean {
+    if (id === null) return countOf(id) >= options.maxEventStreams;
+    if (countOf(id) >= MAX_STREAMS_PER_OPERATOR) return true;
+    const all = [...streams.values()].reduce((sum, count) => sum + count, 0);
+    return all - countOf(null) >= options.maxEventStreams;
+  }
+
+  function count(id: string | null, change: 1 | -1): void {
+    const now = countOf(id) + change;
+    if (now === 0) streams.delete(id);
+    else streams.set(id, now);
+  }
+
+  function open(caller: Caller, { hasOverview, filter }: Watched): Readable {
+    const principal = caller.operator?.id ?? null;
+    count(principal, 1);
+    const stream = new Readable({ read() {} });
+    const send = (text: string): void => {
+      if (!ends.has(end)) return;
+      if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
+      else stream.push(text);
+    };
+    const event = (name: string, data: unknown): void =>
+      send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    const tick = async (): Promise<void> => {
+      // The page reconnects, and the daemon then answers 401.
+      if (!options.mayStillWatch(caller)) return end();
+      if (!hasOverview) return;
+      const shown = await options.overview().catch(() => null);
+      if (shown) event('overview', presentOverview(shown));
+      else send(': the database does not answer\n\n');
+    };
+    const overviews = setInterval(() => void tick(), OVERVIEW_EVERY_MS);
+    const comments = setInterval(() => send(':\n\n'), COMMENT_EVERY_MS);
+    const stopListening = options.changes.subscribe((changed) => {
+      const sent = filter(changed);
+      if (sent) event('changed', sent);
+    });
+    const stopSending = (): void => {
+      ends.delete(end);
+      clearInterval(overviews);
+      clearInterval(comments);
+      stopListening();
+    };
+    const end = (): void => {
+      stopSending();
+      stream.push(null);
+    };
+    ends.add(end);
+    stream.once('close', () => {
+      stopSending();
+      count(principal, -1);
+    });
+    send('retry: 2000\n\n');
+    void tick();
+    return stream;
+  }
+
+  return {
+    open: (caller, watched = EVERYTHING) =>
+      isFull(caller.operator?.id ?? null) ? null : open(caller, watched),
+    close() {
+      for (const end of ends) end();
+    },
   };
 }

@@ -42,7 +42,7 @@ const GROUPS = {
   '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
   '/operators': async () => (await import('../../http/v1/people/operators.js')).operatorRoutes,
   '/runs': async () => (await import('../../http/v1/agents/runs.js')).runRoutes,
-  '/settings/plans': async () => (await import('../../http/v1/settings/plans.js')).planRoutes,
+  '/settings/plans': async () => (await import('../../http/v1/settings/players.js')).planRoutes,
   '/settings/public-address': async () =>
     (await import('../../http/v1/settings/players.js')).publicAddressRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,

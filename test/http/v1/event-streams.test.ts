@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { createChangeSignal } from '../../../src/core/stats/change-signal.js';
 import { nodeTimers } from '../../../src/core/timers.js';
 import type { Caller } from '../../../src/http/caller.js';
-import { createEventStreams, MAX_STREAMS_PER_OPERATOR } from '../../../src/http/v1/events.js';
+import { createEventStreams, MAX_STREAMS_PER_OPERATOR } from '../../../src/http/v1/overview.js';
 
 const BASE = { via: 'basic', name: 'x', scopes: null, address: '127.0.0.1', key: null } as const;
 const ADMINISTRATOR: Caller = { ...BASE, operator: null };

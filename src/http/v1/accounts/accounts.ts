@@ -11,10 +11,15 @@ import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
 import { AccountChange, NewAccount, Tag } from './field-schemas.js';
-import { accountEtag, presentAccount } from './present.js';
-import { Account, AccountQuery, CredentialsInFormats } from './schemas.js';
 import {
-  accountSortKeys,
+  ACCOUNT_SORTS,
+  Account,
+  AccountQuery,
+  accountEtag,
+  CredentialsInFormats,
+  presentAccount,
+} from './schemas.js';
+import {
   changeOf,
   matcherFor,
   NO_ACCOUNT,
@@ -63,11 +68,13 @@ export const accountRoutes = [
     async handle({ query: { limit, cursor, sort, ...filter } }, deps) {
       const all = deps.accounts.list();
       const matching = all.filter(matcherFor(deps, filter, deps.now()));
+      const page = { limit, cursor, sort };
       const { items, ...rest } = pageSortedBy(
         matching,
-        { limit, cursor, sort },
-        accountSortKeys(deps),
-        (view) => view.account.id,
+        page,
+        ACCOUNT_SORTS,
+        deps,
+        ({ account }) => account.id,
       );
       const shown = items.map((view) => presented(deps, view));
       return { body: { items: shown, ...rest, total: all.length } };

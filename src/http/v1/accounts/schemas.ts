@@ -1,9 +1,17 @@
-// Schemas of accounts: the account, its filter, and its changes.
+// Schemas of accounts: the account, its filter, and its changes; and how an account is shown.
+
 import { z } from 'zod';
-import { NO_OWNER } from '../../../core/accounts/account-query.js';
+import type { Schedules } from '../../../core/accounts/access/schedule.js';
+import { isExpired, isSuspended, type Account as StoredAccount } from '../../../core/accounts/account.js';
+import { type AccountView, NO_OWNER } from '../../../core/accounts/account-query.js';
+import { fieldsOf } from '../../../core/accounts/fields/account-fields.js';
 import { CLIENT_FORMATS } from '../../../core/accounts/player/client-formats.js';
+import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
+import { iso, isoOrNull, withTimes } from '../../../core/clock.js';
+import { etagOf } from '../../api/route.js';
 import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
-import { sortedCursors } from '../cursors.js';
+import type { Services } from '../../services.js';
+import { type SortKeys, sortBy, sortedCursors } from '../cursors.js';
 import { AccountLimits, AccountUsage, Contacts, FieldsOfAnswers } from './field-schemas.js';
 
 export const Account = z
@@ -97,18 +105,21 @@ export const AccountFilterBody = filters(z.boolean(), z.int().min(1).max(3_650))
   .omit({ authorizedAddress: true })
   .meta({ id: 'AccountFilterBody' });
 
-const sortKeys = [
-  'username',
-  'createdAt',
-  'lastLoginAt',
-  'expiresAt',
-  'dataCount',
-  'latestGameId',
-  'sessions',
-  'todayBytes',
-  'periodBytes',
-] as const;
-export const AccountSort = z.enum([...sortKeys, ...sortKeys.map((key) => `-${key}` as const)]).meta({
+/** The keys by which lists of accounts are sorted. */
+export const ACCOUNT_SORTS = {
+  username: ({ account }) => account.username,
+  createdAt: ({ account }) => account.createdAt,
+  lastLoginAt: ({ account }) => account.lastLoginAt,
+  expiresAt: ({ account }) => account.expiresAt,
+  dataCount: ({ dataCount }) => dataCount,
+  latestGameId: ({ latestGameId }) => latestGameId,
+  sessions: ({ account }, { sessions }) => sessions.countOf(account.id),
+  todayBytes: ({ account }, { activity }) => sumOf(activity.todayOf(account.id)),
+  periodBytes: ({ account }, { usage }) => usage.lastView(account).periodBytes,
+} as const satisfies SortKeys<AccountView, Services>;
+const sumOf = ({ up, down }: { readonly up: number; readonly down: number }): number => up + down;
+
+export const AccountSort = sortBy(ACCOUNT_SORTS).meta({
   id: 'AccountSort',
   description: 'A leading minus means descending. null comes last in both directions.',
 });
@@ -169,3 +180,60 @@ export const SkippedAccount = z
   })
   .meta({ id: 'SkippedAccount' });
 export type SkippedAccount = z.infer<typeof SkippedAccount>;
+
+export function presentAccount(
+  view: AccountView,
+  usage: LimitUsage,
+  today: { readonly up: number; readonly down: number },
+  now: number,
+  owner: { readonly id: string; readonly name: string } | null,
+  schedules: Schedules,
+): Record<string, unknown> {
+  const { account, dataCount, latestGameId } = view;
+  const fields = fieldsOf(account);
+  const suspended = isSuspended(account, now);
+  return {
+    id: account.id,
+    username: account.username,
+    createdAt: iso(account.createdAt),
+    lastLoginAt: isoOrNull(account.lastLoginAt),
+    ...fields,
+    expiresAt: isoOrNull(account.expiresAt),
+    isExpired: isExpired(account, now),
+    suspendedUntil: suspended ? isoOrNull(account.suspendedUntil) : null,
+    suspendReason: suspended ? account.suspendReason : null,
+    dataCount,
+    latestGameId,
+    contacts: account.contacts,
+    todayBytesUp: today.up,
+    todayBytesDown: today.down,
+    ...presentSchedule(account, schedules, now),
+    owner,
+    limits: account.limits,
+    usage: presentUsage(usage),
+    // Computed when it is read: the tables of commands show no tags.
+    get etag() {
+      return accountEtag(account, fields);
+    },
+  };
+}
+
+/** The schedule and what it says of the present time. */
+export function presentSchedule(
+  { schedule }: Pick<StoredAccount, 'schedule'>,
+  schedules: Schedules,
+  now: number,
+) {
+  return {
+    schedule,
+    isOutsideSchedule: !schedules.isOpen(schedule, now),
+    scheduleChangesAt: isoOrNull(schedules.nextChange(schedule, now)),
+  };
+}
+
+export const presentUsage = (usage: LimitUsage) => withTimes(usage, 'periodStartedAt', 'periodEndsAt');
+
+/** Changes with the settings of an operator, but not with logins and traffic. */
+export function accountEtag(account: StoredAccount, fields = fieldsOf(account)): string {
+  return etagOf([account.username, fields, account.limits, account.contacts]);
+}

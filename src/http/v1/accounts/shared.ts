@@ -22,7 +22,6 @@ import { callerProblem } from '../../api/serve.js';
 import { type Caller, isSeller } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
-import type { SortKeys } from '../cursors.js';
 
 export const NO_ACCOUNT: ProblemAnswer = failure('not-found', 'no-account');
 
@@ -92,21 +91,6 @@ export function changeOf({ expiresAt, limits, contacts, ...fields }: Changes): A
 
 export function accountFacts({ usage, sessions }: Pick<Services, 'usage' | 'sessions'>): AccountFacts {
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
-}
-
-/** Returns the sort keys of lists of accounts. */
-export function accountSortKeys({ sessions, activity, usage }: Services): SortKeys<AccountView> {
-  return {
-    username: ({ account }) => account.username,
-    createdAt: ({ account }) => account.createdAt,
-    lastLoginAt: ({ account }) => account.lastLoginAt,
-    expiresAt: ({ account }) => account.expiresAt,
-    dataCount: ({ dataCount }) => dataCount,
-    latestGameId: ({ latestGameId }) => latestGameId,
-    sessions: ({ account }) => sessions.countOf(account.id),
-    todayBytes: ({ account }) => activity.todayOf(account.id).up + activity.todayOf(account.id).down,
-    periodBytes: ({ account }) => usage.lastView(account).periodBytes,
-  };
 }
 
 /** What a new account has before a request says otherwise. */

@@ -16,8 +16,8 @@ import { actorOf, isSeller } from '../../caller.js';
 import { pageSortedBy } from '../cursors.js';
 import { budgetPreview } from './budget-preview.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
-import { AccountFilter, AccountSort } from './schemas.js';
-import { accountSortKeys, matcherFor, NO_SETTINGS, rightsProblem } from './shared.js';
+import { ACCOUNT_SORTS, AccountFilter, AccountSort } from './schemas.js';
+import { matcherFor, NO_SETTINGS, rightsProblem } from './shared.js';
 
 const { route } = routesOf('Import and export');
 const FILE_TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {
@@ -52,8 +52,13 @@ export const accountExportRoutes = [
       }
       const chosen = deps.accounts.list().filter(matcherFor(deps, filter, deps.now()));
       const limit = chosen.length;
-      const keys = accountSortKeys(deps);
-      const { items } = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id);
+      const { items } = pageSortedBy(
+        chosen,
+        { sort, limit },
+        ACCOUNT_SORTS,
+        deps,
+        ({ account }) => account.id,
+      );
       const { type, name } = FILE_TYPES[format];
       const withUsage = function* () {
         for (const view of items) yield { view, usage: deps.usage.lastView(view.account) };
@@ -74,14 +79,12 @@ const OnExisting = z.enum(['keep', 'replace', 'skip']).meta({ id: 'OnExisting' }
 
 const IMPORT_TYPES = ['text/csv', 'application/json', 'text/plain'];
 
-class TooLarge extends Error {}
-
 const ANY_SIZE = { maxImportBytes: Infinity, maxLines: Infinity };
 
-/** The caller lost its rights while it sent the file. */
+/** The file is too large, or the caller lost its rights while it sent the file. */
 class Refused extends Error {
   constructor(readonly answer: ProblemAnswer) {
-    super('the rights were lost during the upload');
+    super('the upload was refused');
   }
 }
 
@@ -129,10 +132,7 @@ export const accountImportRoutes = [
       const report = createReport({ dryRun, format, zone }, maxLines);
       let cost = NO_COST;
       // Nothing is imported before the end of the file.
-      const upload = atMost(ctx.req, maxImportBytes, () => {
-        const refused = deps.lostAccess(caller);
-        if (refused) throw new Refused(refused);
-      });
+      const upload = atMost(ctx.req, maxImportBytes, tooLarge, () => deps.lostAccess(caller));
       const { setEncoding: onEncoding, addLost: onLost } = report;
       const linesOf = (file: Readable) =>
         importAccounts(readAccounts(format, file, { encoding, zone, onEncoding, onLost }), {
@@ -165,7 +165,6 @@ export const accountImportRoutes = [
           uploadFolder === null ? linesOf(Readable.from(upload)) : spooled(uploadFolder, upload, linesOf);
         for await (const line of lines) report.add(line);
       } catch (error) {
-        if (error instanceof TooLarge) return tooLarge;
         if (error instanceof Refused) return error.answer;
         throw error;
       } finally {
@@ -182,12 +181,18 @@ export const accountImportRoutes = [
 ];
 
 /** Yields the chunks of a request's body. The request stays open when the reader gives up, because it still needs an answer. */
-async function* atMost(input: Readable, maxBytes: number, onEnd: () => void): AsyncGenerator<Buffer> {
+async function* atMost(
+  input: Readable,
+  maxBytes: number,
+  tooLarge: ProblemAnswer,
+  atEnd: () => ProblemAnswer | null,
+): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > maxBytes) throw new TooLarge();
+    if (length > maxBytes) throw new Refused(tooLarge);
     yield chunk;
   }
-  onEnd();
+  const refused = atEnd();
+  if (refused) throw new Refused(refused);
 }

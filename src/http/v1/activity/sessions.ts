@@ -9,7 +9,7 @@ import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, Guid, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { pageSortedBy, type SortKeys, sortedCursors } from '../cursors.js';
+import { pageSortedBy, type SortKeys, sortBy, sortedCursors } from '../cursors.js';
 import { ClientFields } from './client-origin.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
@@ -46,15 +46,15 @@ export const LiveSession = z
   })
   .meta({ id: 'LiveSession' });
 
-const sessionSorts = [
-  'openedAt',
-  'username',
-  'client',
-  'destination',
-  'gameId',
-  'bytes',
-  'bytesPerSecond',
-] as const;
+const SORTS = {
+  openedAt: ({ openedAt }) => openedAt,
+  username: ({ username }) => username,
+  client: ({ client }) => client.address,
+  destination: ({ destination }) => destination.host,
+  gameId: ({ gameId }) => gameId,
+  bytes: ({ bytesUp, bytesDown }) => bytesUp + bytesDown,
+  bytesPerSecond: ({ rateUp, rateDown }) => rateUp + rateDown,
+} as const satisfies SortKeys<LiveSessionView, null>;
 const SessionQuery = z.object({
   ...sortedCursors.PageQuery.shape,
   /** In user name, client address, destination (`host:port/tcp`) and GameID. */
@@ -62,7 +62,7 @@ const SessionQuery = z.object({
   accountId: Guid.optional(),
   game: z.string().max(255).optional(),
   protocol: Protocol.optional(),
-  sort: z.enum([...sessionSorts, ...sessionSorts.map((key) => `-${key}` as const)]).default('-openedAt'),
+  sort: sortBy(SORTS).default('-openedAt'),
 });
 
 const { route } = routesOf('Activity');
@@ -75,7 +75,7 @@ export const liveSessionRoutes = [
     async handle({ query: { limit, cursor, search = '', sort, ...filter } }, { liveSessions, geo }) {
       const found = await liveSessions.list({ ...filter, search: search.toLowerCase() });
       const { items: matching, matched, total } = found;
-      const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
+      const page = pageSortedBy(matching, { sort, limit, cursor }, SORTS, null, ({ id }) => id);
       const items = page.items.map((each) => ({
         ...present(each),
         clientOrigin: originOf(each.client.address, geo),
@@ -129,16 +129,6 @@ export const liveSessionRoutes = [
     },
   }),
 ];
-
-const SORT_KEYS: SortKeys<LiveSessionView> = {
-  openedAt: ({ openedAt }) => openedAt,
-  username: ({ username }) => username,
-  client: ({ client }) => client.address,
-  destination: ({ destination }) => destination.host,
-  gameId: ({ gameId }) => gameId,
-  bytes: ({ bytesUp, bytesDown }) => bytesUp + bytesDown,
-  bytesPerSecond: ({ rateUp, rateDown }) => rateUp + rateDown,
-};
 
 function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ...session }: LiveSessionView) {
   return {
