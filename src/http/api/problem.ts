@@ -4,7 +4,14 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import { STORAGE_PROBLEMS } from '../../core/storage.js';
 import { fillText } from '../../core/text.js';
-import { type FieldCode, FieldError, type FieldFault, type FieldValues, fieldError } from './schemas.js';
+import {
+  component,
+  type FieldCode,
+  FieldError,
+  type FieldFault,
+  type FieldValues,
+  fieldError,
+} from './schemas.js';
 
 /** Braces in a text contain the name of a value. */
 export const REASON_TEXTS = {
@@ -87,13 +94,11 @@ export const REASON_TEXTS = {
 
 export type ReasonCode = keyof typeof REASON_TEXTS;
 
-const ProblemReason = z
-  .object({
-    code: z.enum(Object.keys(REASON_TEXTS) as [ReasonCode, ...ReasonCode[]]),
-    /** The values for the braces of the text. */
-    values: z.record(z.string(), z.union([z.string(), z.number()])),
-  })
-  .meta({ id: 'ProblemReason' });
+const ProblemReason = component('ProblemReason', {
+  code: z.enum(Object.keys(REASON_TEXTS) as [ReasonCode, ...ReasonCode[]]),
+  /** The values for the braces of the text. */
+  values: z.record(z.string(), z.union([z.string(), z.number()])),
+});
 
 /** Returns the detail of a problem, as a text and as a code. */
 export function because(

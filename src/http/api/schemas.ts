@@ -70,17 +70,19 @@ export const FIELD_TEXTS = {
 export type FieldCode = keyof typeof FIELD_TEXTS;
 export type FieldValues = Readonly<Record<string, string | number>>;
 
+/** An object that the OpenAPI document describes once, under its id. */
+export const component = <Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) =>
+  z.object(shape).meta({ id });
+
 /** One error of a request. */
-export const FieldError = z
-  .object({
-    /** The field with the error: `body.remarks`, `query.limit`. */
-    path: z.string(),
-    message: z.string(),
-    code: z.enum(Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]]),
-    /** The values for the braces of the text. */
-    values: z.record(z.string(), z.union([z.string(), z.number()])),
-  })
-  .meta({ id: 'FieldError' });
+export const FieldError = component('FieldError', {
+  /** The field with the error: `body.remarks`, `query.limit`. */
+  path: z.string(),
+  message: z.string(),
+  code: z.enum(Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]]),
+  /** The values for the braces of the text. */
+  values: z.record(z.string(), z.union([z.string(), z.number()])),
+});
 
 export type FieldFault = Readonly<z.infer<typeof FieldError>>;
 

@@ -8,7 +8,7 @@ import { iso, isoOrNull } from '../../core/clock.js';
 import { isLoopback, parseIp } from '../../core/ip.js';
 import type { LiveSessionView } from '../../core/sessions/session.js';
 import type { Answered } from '../api/route.js';
-import { Bytes, Count, Time } from '../api/schemas.js';
+import { Bytes, Count, component, Time } from '../api/schemas.js';
 import type { AdminState } from '../caller.js';
 import type { Services } from '../services.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
@@ -26,19 +26,17 @@ export interface PlayerServices extends Services {
 }
 
 /** The live sessions of one client address. */
-export const Device = z
-  .object({
-    address: z.string(),
-    /** Whether the request came from this address. */
-    isThis: z.boolean(),
-    games: z.array(z.string()),
-    /** Start of its oldest session. */
-    since: Time,
-    sessions: Count,
-    bytesUp: Bytes,
-    bytesDown: Bytes,
-  })
-  .meta({ id: 'Device' });
+export const Device = component('Device', {
+  address: z.string(),
+  /** Whether the request came from this address. */
+  isThis: z.boolean(),
+  games: z.array(z.string()),
+  /** Start of its oldest session. */
+  since: Time,
+  sessions: Count,
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+});
 
 export const PlayerStatus = z.object({
   username: z.string(),

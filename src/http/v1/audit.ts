@@ -5,48 +5,46 @@ import type { AuditFilter, AuditEntry as Entry } from '../../core/audit/audit.js
 import { iso, withMs } from '../../core/clock.js';
 import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/stats/recent-log.js';
 import { routesOf } from '../api/route.js';
-import { Guid, pageOf, Time, TimeRange } from '../api/schemas.js';
+import { component, Guid, pageOf, Time, TimeRange } from '../api/schemas.js';
 import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
 import { idCursors, numberCursors } from './cursors.js';
 
-const AuditEntry = z
-  .object({
-    id: Guid,
-    at: Time,
-    /**
-     * User name; name of the token (with the operator's name and a slash before an operator's token); system user of the command
-     * line; or the player's user name.
-     */
-    actor: z.string(),
-    via: z.enum(['console', 'api', 'token', 'cli', 'daemon', 'player']),
-    /** null: the change did not come over the network. */
-    address: z.string().nullable(),
-    /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
-    action: z.string(),
-    object: z.object({
-      type: z.enum([
-        'account',
-        'session',
-        'settings',
-        'token',
-        'run',
-        'agent',
-        'admin',
-        'operator',
-        'import',
-        'node',
-      ]),
-      id: z.string().nullable(),
-      name: z.string().nullable(),
-    }),
-    /** Only the fields that differ. Passwords and secrets never appear. `owner` is the seller's name, or its id when it is gone. */
-    before: z.record(z.string(), z.unknown()).nullable(),
-    after: z.record(z.string(), z.unknown()).nullable(),
-    /** The import or bulk action that made the change: the id and action of its entry, and the name of an import's file. */
-    import: z.object({ id: Guid, action: z.string(), name: z.string().nullable() }).nullable(),
-  })
-  .meta({ id: 'AuditEntry' });
+const AuditEntry = component('AuditEntry', {
+  id: Guid,
+  at: Time,
+  /**
+   * User name; name of the token (with the operator's name and a slash before an operator's token); system user of the command
+   * line; or the player's user name.
+   */
+  actor: z.string(),
+  via: z.enum(['console', 'api', 'token', 'cli', 'daemon', 'player']),
+  /** null: the change did not come over the network. */
+  address: z.string().nullable(),
+  /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
+  action: z.string(),
+  object: z.object({
+    type: z.enum([
+      'account',
+      'session',
+      'settings',
+      'token',
+      'run',
+      'agent',
+      'admin',
+      'operator',
+      'import',
+      'node',
+    ]),
+    id: z.string().nullable(),
+    name: z.string().nullable(),
+  }),
+  /** Only the fields that differ. Passwords and secrets never appear. `owner` is the seller's name, or its id when it is gone. */
+  before: z.record(z.string(), z.unknown()).nullable(),
+  after: z.record(z.string(), z.unknown()).nullable(),
+  /** The import or bulk action that made the change: the id and action of its entry, and the name of an import's file. */
+  import: z.object({ id: Guid, action: z.string(), name: z.string().nullable() }).nullable(),
+});
 
 const { route } = routesOf('Audit');
 
@@ -98,25 +96,21 @@ function withOwnerName(fields: Entry['before'], operators: Services['operators']
 
 const Level = z.enum(LOG_LEVELS);
 
-const LogLine = z
-  .object({
-    /** The ids of later lines are higher. */
-    id: z.int().min(0),
-    at: Time,
-    level: Level,
-    message: z.string(),
-    /** The other fields, in the order of the line. Secrets never appear. */
-    fields: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'LogLine' });
+const LogLine = component('LogLine', {
+  /** The ids of later lines are higher. */
+  id: z.int().min(0),
+  at: Time,
+  level: Level,
+  message: z.string(),
+  /** The other fields, in the order of the line. Secrets never appear. */
+  fields: z.record(z.string(), z.unknown()),
+});
 
-const LogPage = z
-  .object({
-    ...pageOf(LogLine).shape,
-    /** The daemon that answers: each has a log of its own. */
-    node: z.string(),
-  })
-  .meta({ id: 'LogPage' });
+const LogPage = component('LogPage', {
+  ...pageOf(LogLine).shape,
+  /** The daemon that answers: each has a log of its own. */
+  node: z.string(),
+});
 
 export const logRoutes = [
   routesOf('Log').route('GET /api/v1/log', 'listLog', 'log:read', {

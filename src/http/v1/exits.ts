@@ -17,7 +17,7 @@ import {
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
 import { failure, invalid, type ProblemAnswer } from '../api/problem.js';
 import { DONE, routesOf } from '../api/route.js';
-import { Bytes, fault, listOf } from '../api/schemas.js';
+import { Bytes, component, fault, listOf } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
 import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
@@ -95,18 +95,16 @@ const ShownExit = Fields.extend({
   connectMs: z.object({ p50: Milliseconds, p95: Milliseconds }),
 }).meta({ id: 'Exit' });
 
-const TestResult = z
-  .object({
-    ok: z.boolean(),
-    /** Why it failed, as in the log; null: it did not. */
-    reason: z.string().nullable(),
-    /** The local address of the connection. */
-    local: z.string().nullable(),
-    /** The address that the other side sees; null: the answer contains none. */
-    seen: z.string().nullable(),
-    connectMs: Milliseconds,
-  })
-  .meta({ id: 'ExitTest' });
+const TestResult = component('ExitTest', {
+  ok: z.boolean(),
+  /** Why it failed, as in the log; null: it did not. */
+  reason: z.string().nullable(),
+  /** The local address of the connection. */
+  local: z.string().nullable(),
+  /** The address that the other side sees; null: the answer contains none. */
+  seen: z.string().nullable(),
+  connectMs: Milliseconds,
+});
 
 const { route } = routesOf('Exits');
 const request = { params: z.object({ name: Name }) };

@@ -4,37 +4,35 @@ import { withTimes } from '../../core/clock.js';
 import { type FleetNode, setDrained } from '../../core/nodes/nodes.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
 import { type Answered, DONE, routesOf } from '../api/route.js';
-import { BytesPerSecond, Count, listOf, Time } from '../api/schemas.js';
+import { BytesPerSecond, Count, component, listOf, Time } from '../api/schemas.js';
 import { actorOf, type Caller } from '../caller.js';
 import type { Services } from '../services.js';
 
-export const Node = z
-  .object({
-    name: z.string(),
-    /** Whether this node sent the answer. */
-    isThis: z.boolean(),
-    state: z.enum(['serving', 'draining', 'drained', 'lost', 'stopped']).meta({
-      description:
-        'draining: accepts no new connections and still has sessions; lost: has not renewed its lease; stopped: shut down normally.',
-    }),
-    /** Whether an operator drained the node. It stays drained after a restart. */
-    isDrained: z.boolean(),
-    version: z.string(),
-    addresses: z.object({ socks: z.array(z.string()), admin: z.array(z.string()) }),
-    sessions: Count,
-    accountsOnline: Count,
-    bytesPerSecondUp: BytesPerSecond,
-    bytesPerSecondDown: BytesPerSecond,
-    /** Per cent of one core. */
-    cpuPercent: z.number().min(0),
-    /** Time that the database took to answer the last renewal. */
-    databaseDelayMs: z.number().min(0).nullable(),
-    startedAt: Time,
-    /** Time of the node's last renewal. */
-    renewedAt: Time,
-    leaseLeftMs: Count,
-  })
-  .meta({ id: 'Node' });
+export const Node = component('Node', {
+  name: z.string(),
+  /** Whether this node sent the answer. */
+  isThis: z.boolean(),
+  state: z.enum(['serving', 'draining', 'drained', 'lost', 'stopped']).meta({
+    description:
+      'draining: accepts no new connections and still has sessions; lost: has not renewed its lease; stopped: shut down normally.',
+  }),
+  /** Whether an operator drained the node. It stays drained after a restart. */
+  isDrained: z.boolean(),
+  version: z.string(),
+  addresses: z.object({ socks: z.array(z.string()), admin: z.array(z.string()) }),
+  sessions: Count,
+  accountsOnline: Count,
+  bytesPerSecondUp: BytesPerSecond,
+  bytesPerSecondDown: BytesPerSecond,
+  /** Per cent of one core. */
+  cpuPercent: z.number().min(0),
+  /** Time that the database took to answer the last renewal. */
+  databaseDelayMs: z.number().min(0).nullable(),
+  startedAt: Time,
+  /** Time of the node's last renewal. */
+  renewedAt: Time,
+  leaseLeftMs: Count,
+});
 
 const NodeParams = z.object({ name: z.string().min(1).max(253) });
 

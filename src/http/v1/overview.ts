@@ -6,59 +6,55 @@ import { iso } from '../../core/clock.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import { failure } from '../api/problem.js';
 import { routesOf } from '../api/route.js';
-import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from '../api/schemas.js';
+import { Bytes, BytesPerSecond, Count, component, Guid, Range, Time } from '../api/schemas.js';
 import type { Caller } from '../caller.js';
 import type { EventStreams, Services, Watched } from '../services.js';
 
-export const Overview = z
-  .object({
-    at: Time,
-    sessions: Count,
-    /** Accounts with at least one live session. */
-    playersOnline: Count,
-    bytesPerSecondUp: BytesPerSecond,
-    bytesPerSecondDown: BytesPerSecond,
-    heartbeatsPerMinute: z.number().min(0),
-    /** Since midnight in the time zone `timeZone`. */
-    today: z.object({ logins: Count, failures: Count, bytesUp: Bytes, bytesDown: Bytes, heartbeats: Count }),
-    accounts: z.object({
-      total: Count,
-      enabled: Count,
-      disabled: Count,
-      online: Count,
-      expired: Count,
-      expiringIn7Days: Count,
-      neverUsed: Count,
-    }),
-    runs: z.object({ queued: Count, running: Count, succeededToday: Count, failedToday: Count }),
-    /** The ten accounts with the most bytes since midnight. */
-    topAccounts: z.array(
-      z.object({ id: Guid, username: z.string(), bytesUp: Bytes, bytesDown: Bytes, sessions: Count }),
-    ),
-    /** The first ten games, sorted by accounts that play them now, then by entries since midnight. */
-    topGames: z.array(z.object({ gameId: z.string(), accountsOnline: Count, heartbeats: Count })),
-  })
-  .meta({ id: 'Overview' });
+export const Overview = component('Overview', {
+  at: Time,
+  sessions: Count,
+  /** Accounts with at least one live session. */
+  playersOnline: Count,
+  bytesPerSecondUp: BytesPerSecond,
+  bytesPerSecondDown: BytesPerSecond,
+  heartbeatsPerMinute: z.number().min(0),
+  /** Since midnight in the time zone `timeZone`. */
+  today: z.object({ logins: Count, failures: Count, bytesUp: Bytes, bytesDown: Bytes, heartbeats: Count }),
+  accounts: z.object({
+    total: Count,
+    enabled: Count,
+    disabled: Count,
+    online: Count,
+    expired: Count,
+    expiringIn7Days: Count,
+    neverUsed: Count,
+  }),
+  runs: z.object({ queued: Count, running: Count, succeededToday: Count, failedToday: Count }),
+  /** The ten accounts with the most bytes since midnight. */
+  topAccounts: z.array(
+    z.object({ id: Guid, username: z.string(), bytesUp: Bytes, bytesDown: Bytes, sessions: Count }),
+  ),
+  /** The first ten games, sorted by accounts that play them now, then by entries since midnight. */
+  topGames: z.array(z.object({ gameId: z.string(), accountsOnline: Count, heartbeats: Count })),
+});
 
 /** A missing measurement (the daemon was down) is null, so that a chart shows the gap. */
 const Samples = z.array(z.number().nullable());
 
-const OverviewHistory = z
-  .object({
-    range: Range,
-    stepSeconds: z.int().min(1),
-    /** Start of each step. All lists below have the same length. */
-    at: z.array(Time),
-    sessions: Samples,
-    playersOnline: Samples,
-    bytesPerSecondUp: Samples,
-    bytesPerSecondDown: Samples,
-    logins: Samples,
-    failures: Samples,
-    heartbeats: Samples,
-    runs: Samples,
-  })
-  .meta({ id: 'OverviewHistory' });
+const OverviewHistory = component('OverviewHistory', {
+  range: Range,
+  stepSeconds: z.int().min(1),
+  /** Start of each step. All lists below have the same length. */
+  at: z.array(Time),
+  sessions: Samples,
+  playersOnline: Samples,
+  bytesPerSecondUp: Samples,
+  bytesPerSecondDown: Samples,
+  logins: Samples,
+  failures: Samples,
+  heartbeats: Samples,
+  runs: Samples,
+});
 
 const { route } = routesOf('Overview');
 
@@ -96,12 +92,10 @@ export function presentOverview(now: OverviewNow): Record<string, unknown> {
 }
 
 /** The data of `changed`, sent when an object of a list changed. The stream also sends `overview` every two seconds. */
-const ChangedEvent = z
-  .object({
-    topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit', 'notices']),
-    id: z.string().nullable(),
-  })
-  .meta({ id: 'ChangedEvent' });
+const ChangedEvent = component('ChangedEvent', {
+  topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit', 'notices']),
+  id: z.string().nullable(),
+});
 
 const EVERYTHING: Watched = { hasOverview: true, filter: (changed) => changed };
 

@@ -5,7 +5,7 @@ import type { AccountView } from '../../../core/accounts/account-query.js';
 import { refused } from '../../../core/accounts/accounts.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, matches, routesOf } from '../../api/route.js';
-import { Count, pageOf } from '../../api/schemas.js';
+import { Count, component, pageOf } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
@@ -33,17 +33,15 @@ import {
 
 const { route } = routesOf('Accounts');
 
-const TagUses = z
-  .object({
-    items: z.array(
-      z.object({
-        tag: Tag,
-        /** Number of accounts with the tag. */
-        accounts: Count,
-      }),
-    ),
-  })
-  .meta({ id: 'TagUses' });
+const TagUses = component('TagUses', {
+  items: z.array(
+    z.object({
+      tag: Tag,
+      /** Number of accounts with the tag. */
+      accounts: Count,
+    }),
+  ),
+});
 
 export const accountTagRoutes = [
   route('GET /api/v1/accounts/tags', 'listTags', 'accounts:read', {
@@ -86,7 +84,7 @@ export const accountRoutes = [
     success: [
       201,
       'Created; `Location` is its address.',
-      z.object({ account: Account, credentials: CredentialsInFormats }).meta({ id: 'CreatedAccount' }),
+      component('CreatedAccount', { account: Account, credentials: CredentialsInFormats }),
     ],
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
@@ -144,7 +142,7 @@ export const accountRoutes = [
     success: [
       200,
       'What was deleted with it.',
-      z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
+      component('DeletedAccount', { heartbeatsRemoved: Count, sessionsEnded: Count }),
     ],
     async handle({ params: { id }, caller, ifMatch }, deps) {
       const view = deps.accounts.get(id);

@@ -10,7 +10,7 @@ import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Moment } from '../../../core/accounts/usage/traffic-store.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Count } from '../../api/schemas.js';
+import { Count, component } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
@@ -49,19 +49,17 @@ const NewAccounts = z
     description: 'Exactly one of `pattern` and `list`; at most 10,000 accounts at once.',
   });
 
-const NewAccountsResult = z
-  .object({
-    dryRun: z.boolean(),
-    /** Number of accounts that were created, or with `dryRun` would be. */
-    count: Count,
-    /** Empty with `dryRun`: then `usernames` contains the names. */
-    created: z.array(Credentials),
-    usernames: z.array(z.string()),
-    skipped: z.array(SkippedAccount),
-    /** With `dryRun`: what the accounts need of the caller's budget; null: the caller has none. */
-    budget: BudgetPreview.nullable(),
-  })
-  .meta({ id: 'NewAccountsResult' });
+const NewAccountsResult = component('NewAccountsResult', {
+  dryRun: z.boolean(),
+  /** Number of accounts that were created, or with `dryRun` would be. */
+  count: Count,
+  /** Empty with `dryRun`: then `usernames` contains the names. */
+  created: z.array(Credentials),
+  usernames: z.array(z.string()),
+  skipped: z.array(SkippedAccount),
+  /** With `dryRun`: what the accounts need of the caller's budget; null: the caller has none. */
+  budget: BudgetPreview.nullable(),
+});
 
 export const accountBatchRoutes = [
   route('POST /api/v1/accounts/batch', 'createAccounts', 'accounts:write', {

@@ -6,7 +6,7 @@ import { costOfAll } from '../../../core/accounts/plans/budget.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { failure, invalid } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
-import { Count, Guid } from '../../api/schemas.js';
+import { Count, component, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
@@ -21,55 +21,51 @@ const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
 
-const BulkRequest = z
-  .object({
-    /** Exactly one of `ids` and `filter`. An empty filter means every account. */
-    ids: z.array(Guid).min(1).max(10_000).optional(),
-    filter: AccountFilterBody.optional(),
-    action: BulkAction,
-    /** true: writes nothing, and the answer is the preview. */
-    dryRun: z.boolean(),
-    /** The count of the preview. If the number differs now, the answer is 409 and nothing is written. */
-    expectedCount: Count.optional(),
-  })
-  .meta({ id: 'BulkRequest' });
+const BulkRequest = component('BulkRequest', {
+  /** Exactly one of `ids` and `filter`. An empty filter means every account. */
+  ids: z.array(Guid).min(1).max(10_000).optional(),
+  filter: AccountFilterBody.optional(),
+  action: BulkAction,
+  /** true: writes nothing, and the answer is the preview. */
+  dryRun: z.boolean(),
+  /** The count of the preview. If the number differs now, the answer is 409 and nothing is written. */
+  expectedCount: Count.optional(),
+});
 type BulkRequest = z.infer<typeof BulkRequest>;
 
-const BulkResult = z
-  .object({
-    dryRun: z.boolean(),
-    /** Number of accounts that were changed, or would be. */
-    count: Count,
-    /**
-     * The first 100 of them, starting with those that `stayingExpired` and `shortened` count. `before` and `after` contain what the
-     * action changes: with `set-limits` every limit, with `set-access` addresses and schedule, with `plan` expiry and limits, with
-     * `reset-password` nothing. A deletion's `after` is null.
-     */
-    changes: z.array(
-      z.object({
-        id: Guid,
-        username: z.string(),
-        before: z.record(z.string(), z.unknown()),
-        after: z.record(z.string(), z.unknown()).nullable(),
-      }),
-    ),
-    skippedCount: Count,
-    /** The first 1,000 skipped accounts. */
-    skipped: z.array(SkippedAccount),
-    /** Number of live sessions that the action ends. */
-    sessionsEnded: Count,
-    /** Number of heartbeat entries that are removed together with deleted accounts. */
-    heartbeatsRemoved: Count,
-    /** Number of accounts that are expired even after their expiry changed. */
-    stayingExpired: Count,
-    /** Number of accounts that expire earlier than before, and of accounts that never expired and now expire. */
-    shortened: Count,
-    /** With `reset-password`: the new random passwords, only in this answer. Empty with `dryRun`. */
-    credentials: z.array(Credentials),
-    /** With `dryRun`: what the action needs of the caller's budget; null: the caller has none. */
-    budget: BudgetPreview.nullable(),
-  })
-  .meta({ id: 'BulkResult' });
+const BulkResult = component('BulkResult', {
+  dryRun: z.boolean(),
+  /** Number of accounts that were changed, or would be. */
+  count: Count,
+  /**
+   * The first 100 of them, starting with those that `stayingExpired` and `shortened` count. `before` and `after` contain what the
+   * action changes: with `set-limits` every limit, with `set-access` addresses and schedule, with `plan` expiry and limits, with
+   * `reset-password` nothing. A deletion's `after` is null.
+   */
+  changes: z.array(
+    z.object({
+      id: Guid,
+      username: z.string(),
+      before: z.record(z.string(), z.unknown()),
+      after: z.record(z.string(), z.unknown()).nullable(),
+    }),
+  ),
+  skippedCount: Count,
+  /** The first 1,000 skipped accounts. */
+  skipped: z.array(SkippedAccount),
+  /** Number of live sessions that the action ends. */
+  sessionsEnded: Count,
+  /** Number of heartbeat entries that are removed together with deleted accounts. */
+  heartbeatsRemoved: Count,
+  /** Number of accounts that are expired even after their expiry changed. */
+  stayingExpired: Count,
+  /** Number of accounts that expire earlier than before, and of accounts that never expired and now expire. */
+  shortened: Count,
+  /** With `reset-password`: the new random passwords, only in this answer. Empty with `dryRun`. */
+  credentials: z.array(Credentials),
+  /** With `dryRun`: what the action needs of the caller's budget; null: the caller has none. */
+  budget: BudgetPreview.nullable(),
+});
 
 export const accountBulkRoutes = [
   route('POST /api/v1/accounts/bulk', 'changeAccounts', 'accounts:write', {

@@ -13,7 +13,7 @@ import { newSubscriptionToken, secretsOf } from '../../../core/accounts/player/s
 import { iso, isoOrNull } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { IdParams, Time } from '../../api/schemas.js';
+import { component, IdParams, Time } from '../../api/schemas.js';
 import { type AdminState, actorOf } from '../../caller.js';
 import { playerOrigin, subscriptionUrl } from '../../player/page-settings.js';
 import type { LinkServices, Services } from '../../services.js';
@@ -22,29 +22,25 @@ import { Password } from './field-schemas.js';
 import { type Credentials, CredentialsInFormats } from './schemas.js';
 import { NO_ACCOUNT, problemOf } from './shared.js';
 
-const Subscription = z
-  .object({
-    /** Whether the daemon answers links: `admin.playerPage.enabled`. */
-    isServed: z.boolean(),
-    /** null: there is no link. */
-    createdAt: Time.nullable(),
-    /** The account has an address of an earlier version, `/player/…` or `/pac/…`, which still works. */
-    hasFormerAddress: z.boolean(),
-  })
-  .meta({ id: 'Subscription' });
+const Subscription = component('Subscription', {
+  /** Whether the daemon answers links: `admin.playerPage.enabled`. */
+  isServed: z.boolean(),
+  /** null: there is no link. */
+  createdAt: Time.nullable(),
+  /** The account has an address of an earlier version, `/player/…` or `/pac/…`, which still works. */
+  hasFormerAddress: z.boolean(),
+});
 
-export const NewSubscription = z
-  .object({
-    /**
-     * Shown once: the daemon stores only a hash. Its holder can use and see the account, and change what `admin.playerPage.mayChange`
-     * lists.
-     */
-    url: z.string(),
-    createdAt: Time,
-    /** `browser`: the link begins with the host name of this request, because `admin.playerPage.url` is not set. */
-    guess: z.enum(['browser']).nullable(),
-  })
-  .meta({ id: 'NewSubscription' });
+export const NewSubscription = component('NewSubscription', {
+  /**
+   * Shown once: the daemon stores only a hash. Its holder can use and see the account, and change what `admin.playerPage.mayChange`
+   * lists.
+   */
+  url: z.string(),
+  createdAt: Time,
+  /** `browser`: the link begins with the host name of this request, because `admin.playerPage.url` is not set. */
+  guess: z.enum(['browser']).nullable(),
+});
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/subscription';
@@ -119,13 +115,11 @@ export const credentialRoutes = [
       'Sets the given password or a random one; live sessions end. The link for client programs is replaced only if asked.',
     request: {
       params: IdParams,
-      body: z
-        .object({
-          password: Password.optional(),
-          /** The present link goes on working otherwise: whoever has it can use the account and may be able to set another password. */
-          replaceSubscription: z.boolean().default(false),
-        })
-        .meta({ id: 'PasswordReset' }),
+      body: component('PasswordReset', {
+        password: Password.optional(),
+        /** The present link goes on working otherwise: whoever has it can use the account and may be able to set another password. */
+        replaceSubscription: z.boolean().default(false),
+      }),
     },
     success: [200, 'The credentials, shown once.', ResetCredentials],
     async handle({ params: { id }, body, caller, ctx }, deps) {
@@ -148,7 +142,7 @@ export const credentialRoutes = [
   route('POST /api/v1/accounts/{id}/link', 'getCredentials', 'accounts:write', {
     summary:
       'Link and client formats for the current password, which the request contains: the daemon stores only its hash.',
-    request: { body: z.object({ password: Password }).meta({ id: 'KnownPassword' }) },
+    request: { body: component('KnownPassword', { password: Password }) },
     success: [200, 'The same as at creation.', CredentialsInFormats],
     async handle({ params, body: { password }, ctx }, deps) {
       const view = deps.accounts.get(params.id);

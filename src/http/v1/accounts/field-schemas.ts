@@ -5,51 +5,47 @@ import { ACCESS_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES, MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
 import { MAX_PER_MINUTE } from '../../../core/accounts/fields/kinds.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
-import { Bytes, Count, Guid, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, component, Guid, Time, TimeIn } from '../../api/schemas.js';
 
 const PerMinute = z.int().min(0).max(MAX_PER_MINUTE).nullable().meta({
   description: '0: any number; null: as the egress class or the configuration says.',
 });
 
-export const AccountLimits = z
-  .object({
-    maxSessions: z.int().min(1).nullable(),
-    /** Number of different client addresses at the same time. */
-    maxClientAddresses: z.int().min(1).nullable(),
-    /** From client to destination. The account's sessions share the rate fairly. */
-    bytesPerSecondUp: z.int().min(1).nullable(),
-    bytesPerSecondDown: z.int().min(1).nullable(),
-    /** Up and down together, within one `quotaPeriod`. */
-    quotaBytes: z.int().min(1).nullable(),
-    quotaPeriod: z.enum(['day', 'week', 'month', 'never']),
-    /** Name of an egress class of the configuration; null: the default one. */
-    egressClass: z.string().min(1).max(64).nullable(),
-    /** New connections of TCP and UDP, on each node. A change needs egress:write, as of the next two and of the class. */
-    connectionsPerMinute: PerMinute,
-    /** Different destinations. */
-    destinationsPerMinute: PerMinute,
-    /** Names that are asked of the name servers. */
-    lookupsPerMinute: PerMinute,
-  })
-  .meta({ id: 'AccountLimits' });
+export const AccountLimits = component('AccountLimits', {
+  maxSessions: z.int().min(1).nullable(),
+  /** Number of different client addresses at the same time. */
+  maxClientAddresses: z.int().min(1).nullable(),
+  /** From client to destination. The account's sessions share the rate fairly. */
+  bytesPerSecondUp: z.int().min(1).nullable(),
+  bytesPerSecondDown: z.int().min(1).nullable(),
+  /** Up and down together, within one `quotaPeriod`. */
+  quotaBytes: z.int().min(1).nullable(),
+  quotaPeriod: z.enum(['day', 'week', 'month', 'never']),
+  /** Name of an egress class of the configuration; null: the default one. */
+  egressClass: z.string().min(1).max(64).nullable(),
+  /** New connections of TCP and UDP, on each node. A change needs egress:write, as of the next two and of the class. */
+  connectionsPerMinute: PerMinute,
+  /** Different destinations. */
+  destinationsPerMinute: PerMinute,
+  /** Names that are asked of the name servers. */
+  lookupsPerMinute: PerMinute,
+});
 
 /** A field that is left out stays unchanged. */
 export const AccountLimitsChange = AccountLimits.partial().meta({ id: 'AccountLimitsChange' });
 
-export const AccountUsage = z
-  .object({
-    sessions: Count,
-    clientAddresses: Count,
-    /** Up and down since `periodStartedAt`. */
-    periodBytes: Bytes,
-    periodStartedAt: Time.nullable(),
-    /** When the usage of the quota resets; null when it never does. */
-    periodEndsAt: Time.nullable(),
-    /** Since the account was created; a reset does not clear it. */
-    totalBytesUp: Bytes,
-    totalBytesDown: Bytes,
-  })
-  .meta({ id: 'AccountUsage' });
+export const AccountUsage = component('AccountUsage', {
+  sessions: Count,
+  clientAddresses: Count,
+  /** Up and down since `periodStartedAt`. */
+  periodBytes: Bytes,
+  periodStartedAt: Time.nullable(),
+  /** When the usage of the quota resets; null when it never does. */
+  periodEndsAt: Time.nullable(),
+  /** Since the account was created; a reset does not clear it. */
+  totalBytesUp: Bytes,
+  totalBytesDown: Bytes,
+});
 
 /** Client addresses and networks that authenticate as the account without credentials. Those of two accounts never overlap. */
 export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
@@ -70,15 +66,13 @@ export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
 });
 
 /** The player's addresses for notices. */
-export const Contacts = z
-  .object({
-    email: z.string().max(254).nullable(),
-    /** Id of the chat with the operator's bot, or the name of a channel: @name. */
-    telegram: z.string().max(64).nullable(),
-    /** null: the language of the notice settings. */
-    language: z.enum(CONTACT_LANGUAGES).nullable(),
-  })
-  .meta({ id: 'Contacts' });
+export const Contacts = component('Contacts', {
+  email: z.string().max(254).nullable(),
+  /** Id of the chat with the operator's bot, or the name of a channel: @name. */
+  telegram: z.string().max(64).nullable(),
+  /** null: the language of the notice settings. */
+  language: z.enum(CONTACT_LANGUAGES).nullable(),
+});
 /** A field that is left out stays unchanged. */
 export const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
 
@@ -132,15 +126,13 @@ export const NewAccountFields = {
   contacts: ContactsChange.optional(),
 };
 
-export const NewAccount = z
-  .object({
-    username: Username,
-    /** Left out: the daemon makes a random one. */
-    password: Password.optional(),
-    ...NewAccountFields,
-    authorizedAddresses: Fields.shape.authorizedAddresses.optional(),
-  })
-  .meta({ id: 'NewAccount' });
+export const NewAccount = component('NewAccount', {
+  username: Username,
+  /** Left out: the daemon makes a random one. */
+  password: Password.optional(),
+  ...NewAccountFields,
+  authorizedAddresses: Fields.shape.authorizedAddresses.optional(),
+});
 
 export const AccountChange = z
   .object({

@@ -5,7 +5,7 @@ import { FILE_FORMATS } from '../../../account-files/formats.js';
 import type { ImportedLine } from '../../../account-files/import-plan.js';
 import { LOST_SETTINGS, type LostSetting as Lost } from '../../../account-files/reasons.js';
 import { isoOrNull } from '../../../core/clock.js';
-import { Count, Time } from '../../api/schemas.js';
+import { Count, component, Time } from '../../api/schemas.js';
 import { BudgetPreview } from './budget-preview.js';
 
 export const FileFormat = z.enum(FILE_FORMATS).meta({ id: 'FileFormat' });
@@ -17,52 +17,50 @@ export const FileEncoding = z.enum(FILE_ENCODINGS).meta({ id: 'FileEncoding' });
 /** A setting of CCProxy that accounts do not have. */
 const LostSetting = z.enum(LOST_SETTINGS).meta({ id: 'LostSetting' });
 
-export const ImportReport = z
-  .object({
-    dryRun: z.boolean(),
-    format: FileFormat,
-    /** The encoding used; null for an empty file. */
-    encoding: FileEncoding.nullable(),
-    /** The time zone used for dates that name none. */
-    zone: z.string(),
-    /** Number of records in the file. */
-    read: Count,
-    added: Count,
-    replaced: Count,
-    kept: Count,
-    skipped: Count,
-    failed: Count,
-    /** The first 1,000 lines: lines that were not simply added come first, then the added ones. */
-    lines: z.array(
-      z.object({
-        /** 1 is the first line of the file. */
-        line: z.int().min(1),
-        username: z.string().nullable(),
-        outcome: z.enum(['added', 'replaced', 'kept', 'skipped', 'failed']),
-        /** The reason, for `failed` and `skipped`. */
-        message: z.string().nullable(),
-        /** The same reason as a code, with the values in its text. */
-        reason: z.object({ code: z.string(), values: z.record(z.string(), z.string()) }).nullable(),
-        /** The account after the import, or after a dry run as it would be; null when there is no account. */
-        account: z
-          .object({
-            remarks: z.string().nullable(),
-            expiresAt: Time.nullable(),
-            authorizedAddresses: z.array(z.string()),
-            allowedClients: z.array(z.string()),
-          })
-          .nullable(),
-      }),
-    ),
-    linesLeftOut: Count,
-    /** Exits added for outgoing addresses of accounts, or that would be. Only CCProxy's files have such. */
-    exits: Count,
-    /** Settings in the file that the accounts cannot keep, with the number of accounts that have each. Only CCProxy's files have such. */
-    lost: z.array(z.object({ setting: LostSetting, accounts: z.int().min(1) })),
-    /** With `dryRun`: what the file needs of the caller's budget; null: the caller has none. */
-    budget: BudgetPreview.nullable(),
-  })
-  .meta({ id: 'ImportReport' });
+export const ImportReport = component('ImportReport', {
+  dryRun: z.boolean(),
+  format: FileFormat,
+  /** The encoding used; null for an empty file. */
+  encoding: FileEncoding.nullable(),
+  /** The time zone used for dates that name none. */
+  zone: z.string(),
+  /** Number of records in the file. */
+  read: Count,
+  added: Count,
+  replaced: Count,
+  kept: Count,
+  skipped: Count,
+  failed: Count,
+  /** The first 1,000 lines: lines that were not simply added come first, then the added ones. */
+  lines: z.array(
+    z.object({
+      /** 1 is the first line of the file. */
+      line: z.int().min(1),
+      username: z.string().nullable(),
+      outcome: z.enum(['added', 'replaced', 'kept', 'skipped', 'failed']),
+      /** The reason, for `failed` and `skipped`. */
+      message: z.string().nullable(),
+      /** The same reason as a code, with the values in its text. */
+      reason: z.object({ code: z.string(), values: z.record(z.string(), z.string()) }).nullable(),
+      /** The account after the import, or after a dry run as it would be; null when there is no account. */
+      account: z
+        .object({
+          remarks: z.string().nullable(),
+          expiresAt: Time.nullable(),
+          authorizedAddresses: z.array(z.string()),
+          allowedClients: z.array(z.string()),
+        })
+        .nullable(),
+    }),
+  ),
+  linesLeftOut: Count,
+  /** Exits added for outgoing addresses of accounts, or that would be. Only CCProxy's files have such. */
+  exits: Count,
+  /** Settings in the file that the accounts cannot keep, with the number of accounts that have each. Only CCProxy's files have such. */
+  lost: z.array(z.object({ setting: LostSetting, accounts: z.int().min(1) })),
+  /** With `dryRun`: what the file needs of the caller's budget; null: the caller has none. */
+  budget: BudgetPreview.nullable(),
+});
 
 const MAX_LINES = 1_000;
 

@@ -7,6 +7,7 @@ import type { AccountLimits as Limits } from '../../../core/accounts/usage/limit
 import { CONFIRMED_CHANNELS, type SentCode } from '../../../core/notices/confirmations.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, etagOf, matches, routesOf } from '../../api/route.js';
+import { component } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
@@ -16,9 +17,7 @@ import { NO_ACCOUNT, rightsProblem } from './shared.js';
 
 const { route } = routesOf('Accounts');
 const path = '/api/v1/accounts/{id}/limits';
-const LimitsAndUsage = z
-  .object({ limits: AccountLimits, usage: AccountUsage })
-  .meta({ id: 'LimitsAndUsage' });
+const LimitsAndUsage = component('LimitsAndUsage', { limits: AccountLimits, usage: AccountUsage });
 
 export const limitRoutes = [
   route(`GET ${path}`, 'getAccountLimits', 'accounts:read', {
@@ -72,7 +71,7 @@ const contacts = '/api/v1/accounts/{id}/contacts';
 
 /** null: the account has no such address. */
 const State = z.enum(['trusted', 'unconfirmed']).nullable();
-const ContactStates = z.object({ email: State, telegram: State }).meta({ id: 'ContactStates' });
+const ContactStates = component('ContactStates', { email: State, telegram: State });
 const Channel = z.enum(CONFIRMED_CHANNELS);
 
 export const contactRoutes = [

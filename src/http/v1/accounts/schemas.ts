@@ -9,51 +9,49 @@ import { CLIENT_FORMATS } from '../../../core/accounts/player/client-formats.js'
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
 import { iso, isoOrNull, withTimes } from '../../../core/clock.js';
 import { etagOf } from '../../api/route.js';
-import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, component, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import type { Services } from '../../services.js';
 import { type SortKeys, sortBy, sortedCursors } from '../cursors.js';
 import { AccountLimits, AccountUsage, Contacts, FieldsOfAnswers } from './field-schemas.js';
 
-export const Account = z
-  .object({
-    id: Guid,
-    username: z.string(),
-    isEnabled: z.boolean(),
-    remarks: z.string().nullable(),
-    /** Each once, sorted. */
-    tags: z.array(z.string()),
-    createdAt: Time,
-    lastLoginAt: Time.nullable(),
-    expiresAt: Time.nullable(),
-    isExpired: z.boolean(),
-    /** Logins are refused until then, because of `suspendReason`; null: the account is not suspended. */
-    suspendedUntil: Time.nullable(),
-    /** What the guard refused last, as in the login history. */
-    suspendReason: z.string().nullable(),
-    /** The account's expiry is set this many days after its first login; null: the account does not wait for a first login. */
-    daysFromFirstLogin: z.int().min(1).nullable(),
-    /** The plan that was applied last; null: none. */
-    plan: z.string().nullable(),
-    /** Heartbeat entries now in the pool. */
-    dataCount: Count,
-    latestGameId: z.string().nullable(),
-    /** Since midnight in the time zone `timeZone`. */
-    todayBytesUp: Bytes,
-    todayBytesDown: Bytes,
-    ...FieldsOfAnswers.shape,
-    /** The schedule does not allow the present time. */
-    isOutsideSchedule: z.boolean(),
-    /** When the schedule opens or closes next; null: never. */
-    scheduleChangesAt: Time.nullable(),
-    /** The seller that owns the account; null: the administrator. */
-    owner: z.object({ id: Guid, name: z.string() }).nullable(),
-    contacts: Contacts,
-    limits: AccountLimits,
-    usage: AccountUsage,
-    /** The value for `If-Match` of a change, equal to the `ETag` header of the single account. */
-    etag: z.string(),
-  })
-  .meta({ id: 'Account' });
+export const Account = component('Account', {
+  id: Guid,
+  username: z.string(),
+  isEnabled: z.boolean(),
+  remarks: z.string().nullable(),
+  /** Each once, sorted. */
+  tags: z.array(z.string()),
+  createdAt: Time,
+  lastLoginAt: Time.nullable(),
+  expiresAt: Time.nullable(),
+  isExpired: z.boolean(),
+  /** Logins are refused until then, because of `suspendReason`; null: the account is not suspended. */
+  suspendedUntil: Time.nullable(),
+  /** What the guard refused last, as in the login history. */
+  suspendReason: z.string().nullable(),
+  /** The account's expiry is set this many days after its first login; null: the account does not wait for a first login. */
+  daysFromFirstLogin: z.int().min(1).nullable(),
+  /** The plan that was applied last; null: none. */
+  plan: z.string().nullable(),
+  /** Heartbeat entries now in the pool. */
+  dataCount: Count,
+  latestGameId: z.string().nullable(),
+  /** Since midnight in the time zone `timeZone`. */
+  todayBytesUp: Bytes,
+  todayBytesDown: Bytes,
+  ...FieldsOfAnswers.shape,
+  /** The schedule does not allow the present time. */
+  isOutsideSchedule: z.boolean(),
+  /** When the schedule opens or closes next; null: never. */
+  scheduleChangesAt: Time.nullable(),
+  /** The seller that owns the account; null: the administrator. */
+  owner: z.object({ id: Guid, name: z.string() }).nullable(),
+  contacts: Contacts,
+  limits: AccountLimits,
+  usage: AccountUsage,
+  /** The value for `If-Match` of a change, equal to the `ETag` header of the single account. */
+  etag: z.string(),
+});
 
 const OwnerFilter = z.union([Guid, z.literal(NO_OWNER)]);
 
@@ -130,17 +128,15 @@ export const AccountQuery = AccountFilter.extend({
 });
 
 /** Shown once: at creation and at a password reset. */
-export const Credentials = z
-  .object({
-    id: Guid,
-    username: z.string(),
-    password: z.string(),
-    /** `socks5h://user:password@host:port`, percent-encoded. */
-    link: z.string(),
-    /** `host:port:user:password`; null when a colon in the user name would make it ambiguous. */
-    plain: z.string().nullable(),
-  })
-  .meta({ id: 'Credentials' });
+export const Credentials = component('Credentials', {
+  id: Guid,
+  username: z.string(),
+  password: z.string(),
+  /** `socks5h://user:password@host:port`, percent-encoded. */
+  link: z.string(),
+  /** `host:port:user:password`; null when a colon in the user name would make it ambiguous. */
+  plain: z.string().nullable(),
+});
 export type Credentials = z.infer<typeof Credentials>;
 
 /** The credentials of one account, with the formats that players' programs read. */
@@ -157,28 +153,26 @@ export const CredentialsInFormats = Credentials.extend({
 }).meta({ id: 'CredentialsInFormats' });
 
 /** An account that a bulk action skipped. */
-export const SkippedAccount = z
-  .object({
-    /** null when no account has the name yet. */
-    id: Guid.nullable(),
-    username: z.string(),
-    /** `failed`: the account could not be stored, and nothing was written for it. */
-    reason: z.enum([
-      'username-taken',
-      'username-twice',
-      'bad-username',
-      'bad-password',
-      'bad-contacts',
-      'not-found',
-      'already-so',
-      'no-expiry',
-      'too-many-tags',
-      'no-exit',
-      'no-plan',
-      'failed',
-    ]),
-  })
-  .meta({ id: 'SkippedAccount' });
+export const SkippedAccount = component('SkippedAccount', {
+  /** null when no account has the name yet. */
+  id: Guid.nullable(),
+  username: z.string(),
+  /** `failed`: the account could not be stored, and nothing was written for it. */
+  reason: z.enum([
+    'username-taken',
+    'username-twice',
+    'bad-username',
+    'bad-password',
+    'bad-contacts',
+    'not-found',
+    'already-so',
+    'no-expiry',
+    'too-many-tags',
+    'no-exit',
+    'no-plan',
+    'failed',
+  ]),
+});
 export type SkippedAccount = z.infer<typeof SkippedAccount>;
 
 export function presentAccount(

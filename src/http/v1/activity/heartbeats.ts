@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { iso, stepsOf, withMs, withTimes } from '../../../core/clock.js';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';
+import { Bytes, Count, component, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
@@ -12,60 +12,57 @@ import { ClientFields, withOrigin } from './client-origin.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
-const HeartbeatEntry = z
-  .object({
-    at: Time,
-    accountId: Guid,
-    username: z.string(),
-    sessionId: Guid,
-    ...ClientFields,
-    destination: z.string(),
-    protocol: Protocol,
-    bytesUp: Bytes,
-    bytesDown: Bytes,
-    kind: z.enum(['open', 'beat', 'game', 'close']),
-    gameId: z.string().nullable(),
-  })
-  .meta({ id: 'HeartbeatEntry' });
+const HeartbeatEntry = component('HeartbeatEntry', {
+  at: Time,
+  accountId: Guid,
+  username: z.string(),
+  sessionId: Guid,
+  ...ClientFields,
+  destination: z.string(),
+  protocol: Protocol,
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+  kind: z.enum(['open', 'beat', 'game', 'close']),
+  gameId: z.string().nullable(),
+});
 
 /** A time span in which an account played one game (null: no game that a rule knows). */
-const TimelineStretch = z
-  .object({ from: Time, to: Time, gameId: z.string().nullable(), heartbeats: Count })
-  .meta({ id: 'TimelineStretch' });
+const TimelineStretch = component('TimelineStretch', {
+  from: Time,
+  to: Time,
+  gameId: z.string().nullable(),
+  heartbeats: Count,
+});
 
-const HeartbeatSeries = z
-  .object({
-    range: Range,
-    stepSeconds: z.int().min(1),
-    at: z.array(Time),
-    /** The largest series, at most `limit`, then, if there are more, one with key null for all others together. */
-    series: z.array(
-      z.object({
-        /** GameID or account id; null: all others, or entries without a game. */
-        key: z.string().nullable(),
-        /** GameID or user name; null: all others, or entries without a game. */
-        label: z.string().nullable(),
-        /** Whether it is the sum of all others. */
-        isOthers: z.boolean(),
-        total: Count,
-        counts: z.array(z.number().nullable()),
-      }),
-    ),
-  })
-  .meta({ id: 'HeartbeatSeries' });
+const HeartbeatSeries = component('HeartbeatSeries', {
+  range: Range,
+  stepSeconds: z.int().min(1),
+  at: z.array(Time),
+  /** The largest series, at most `limit`, then, if there are more, one with key null for all others together. */
+  series: z.array(
+    z.object({
+      /** GameID or account id; null: all others, or entries without a game. */
+      key: z.string().nullable(),
+      /** GameID or user name; null: all others, or entries without a game. */
+      label: z.string().nullable(),
+      /** Whether it is the sum of all others. */
+      isOthers: z.boolean(),
+      total: Count,
+      counts: z.array(z.number().nullable()),
+    }),
+  ),
+});
 
-const HeartbeatSum = z
-  .object({
-    /** GameID (null: none) or account id. */
-    key: z.string().nullable(),
-    label: z.string().nullable(),
-    heartbeats: Count,
-    accounts: Count,
-    bytesUp: Bytes,
-    bytesDown: Bytes,
-    lastAt: Time,
-  })
-  .meta({ id: 'HeartbeatSum' });
+const HeartbeatSum = component('HeartbeatSum', {
+  /** GameID (null: none) or account id. */
+  key: z.string().nullable(),
+  label: z.string().nullable(),
+  heartbeats: Count,
+  accounts: Count,
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+  lastAt: Time,
+});
 
 const By = z.enum(['game', 'account']).default('game');
 
@@ -81,7 +78,7 @@ export const heartbeatRoutes = [
     success: [
       200,
       'Time spans, oldest first; between them the account was offline.',
-      z.object({ from: Time, to: Time, stretches: z.array(TimelineStretch) }).meta({ id: 'Timeline' }),
+      component('Timeline', { from: Time, to: Time, stretches: z.array(TimelineStretch) }),
     ],
     async handle({ params: { id }, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
@@ -144,7 +141,7 @@ export const heartbeatRoutes = [
     success: [
       200,
       'Sums.',
-      z.object({ from: Time, to: Time, items: z.array(HeartbeatSum) }).meta({ id: 'HeartbeatSums' }),
+      component('HeartbeatSums', { from: Time, to: Time, items: z.array(HeartbeatSum) }),
     ],
     async handle({ query: { range, by, limit } }, { accounts, heartbeatSums }) {
       const { from, to, items } = await heartbeatSums.largest(range, by, limit);

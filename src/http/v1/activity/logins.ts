@@ -4,7 +4,18 @@ import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import { withMs, withTimes } from '../../../core/clock.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time, TimeRange } from '../../api/schemas.js';
+import {
+  Bytes,
+  Count,
+  component,
+  Day,
+  Flag,
+  Guid,
+  IdParams,
+  pageOf,
+  Time,
+  TimeRange,
+} from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
@@ -15,30 +26,26 @@ const LoginOutcome = z.enum(LOGIN_OUTCOMES).meta({
   description: 'Players see only that the login failed; operators see the reason.',
 });
 
-const Login = z
-  .object({
-    at: Time,
-    /** null: no account has the name. */
-    accountId: Guid.nullable(),
-    /** Empty: the client sent no credentials, or a blocked address tried many names. */
-    username: z.string(),
-    ...ClientFields,
-    outcome: LoginOutcome,
-    /** Number of logins in this entry: the same outcome, name and address up to a minute apart; up to an hour if blocked. */
-    times: z.int().min(1),
-  })
-  .meta({ id: 'Login' });
+const Login = component('Login', {
+  at: Time,
+  /** null: no account has the name. */
+  accountId: Guid.nullable(),
+  /** Empty: the client sent no credentials, or a blocked address tried many names. */
+  username: z.string(),
+  ...ClientFields,
+  outcome: LoginOutcome,
+  /** Number of logins in this entry: the same outcome, name and address up to a minute apart; up to an hour if blocked. */
+  times: z.int().min(1),
+});
 
-const TrafficDay = z
-  .object({
-    day: Day,
-    /** The time zone in which the day is counted: days before a change of `timeZone` keep theirs. */
-    zone: z.string(),
-    bytesUp: Bytes,
-    bytesDown: Bytes,
-    sessions: Count,
-  })
-  .meta({ id: 'TrafficDay' });
+const TrafficDay = component('TrafficDay', {
+  day: Day,
+  /** The time zone in which the day is counted: days before a change of `timeZone` keep theirs. */
+  zone: z.string(),
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+  sessions: Count,
+});
 
 const { route } = routesOf('Activity');
 
@@ -76,7 +83,7 @@ export const loginRoutes = [
       params: IdParams,
       query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
     },
-    success: [200, 'Days.', z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' })],
+    success: [200, 'Days.', component('Traffic', { days: z.array(TrafficDay) })],
     async handle({ params: { id }, query }, { accounts, usage, calendar, now }) {
       if (!accounts.get(id)) return NO_ACCOUNT;
       const numbers = lastDays(calendar, now(), query.days);

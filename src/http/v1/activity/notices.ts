@@ -4,32 +4,30 @@ import { DAY_MS, withTimes } from '../../../core/clock.js';
 import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
 import { failure } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
+import { Count, component, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
 
 export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
 const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });
 
-const Notice = z
-  .object({
-    id: Guid,
-    /** `account.expiring`, `account.expired`, `account.quota-80`, `accounts.digest`, `logins.failing`, `run.failed`, `token.create` … */
-    type: z.string(),
-    at: Time,
-    channel: NoticeChannel,
-    recipient: z.enum(RECIPIENTS),
-    /** The account of the announced event; null: none. */
-    accountId: Guid.nullable(),
-    data: z.record(z.string(), z.unknown()),
-    state: NoticeState,
-    tries: Count,
-    triedAt: Time.nullable(),
-    /** Time of the next attempt; null: none follows. */
-    nextTryAt: Time.nullable(),
-    /** The receiver's answer to the newest attempt, or the reason of its failure. */
-    detail: z.string().nullable(),
-  })
-  .meta({ id: 'Notice' });
+const Notice = component('Notice', {
+  id: Guid,
+  /** `account.expiring`, `account.expired`, `account.quota-80`, `accounts.digest`, `logins.failing`, `run.failed`, `token.create` … */
+  type: z.string(),
+  at: Time,
+  channel: NoticeChannel,
+  recipient: z.enum(RECIPIENTS),
+  /** The account of the announced event; null: none. */
+  accountId: Guid.nullable(),
+  data: z.record(z.string(), z.unknown()),
+  state: NoticeState,
+  tries: Count,
+  triedAt: Time.nullable(),
+  /** Time of the next attempt; null: none follows. */
+  nextTryAt: Time.nullable(),
+  /** The receiver's answer to the newest attempt, or the reason of its failure. */
+  detail: z.string().nullable(),
+});
 
 const NoticePage = openPageOf(Notice)
   .extend({
@@ -66,9 +64,10 @@ export const noticeRoutes = [
   route('POST /api/v1/notices/discard', 'discardNotices', 'settings:write', {
     summary: 'Discards what waits to be sent: all, or the notices of a channel or to a kind of recipient.',
     request: {
-      body: z
-        .object({ channel: NoticeChannel.optional(), recipient: z.enum(RECIPIENTS).optional() })
-        .meta({ id: 'NoticesToDiscard' }),
+      body: component('NoticesToDiscard', {
+        channel: NoticeChannel.optional(),
+        recipient: z.enum(RECIPIENTS).optional(),
+      }),
     },
     success: [200, 'The number of discarded notices.', z.object({ discarded: Count })],
     async handle({ body }, { notices, changes }) {

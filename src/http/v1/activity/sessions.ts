@@ -7,44 +7,42 @@ import type { Endpoint } from '../../../core/ip.js';
 import type { LiveSessionView } from '../../../core/sessions/session.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Bytes, BytesPerSecond, Count, Guid, pageOf, Time } from '../../api/schemas.js';
+import { Bytes, BytesPerSecond, Count, component, Guid, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortBy, sortedCursors } from '../cursors.js';
 import { ClientFields } from './client-origin.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
-export const LiveSession = z
-  .object({
-    id: Guid,
-    accountId: Guid,
-    username: z.string(),
-    command: z.enum(['connect', 'bind', 'udp-associate']),
-    protocol: Protocol,
-    /** The protocol of the client. */
-    clientProtocol: z.enum(['socks5', 'socks4', 'http']),
-    client: z.object({ address: z.string(), port: z.int() }),
-    clientOrigin: ClientFields.clientOrigin,
-    /** `host` is the requested host, `address` the address that the daemon connected to. */
-    destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
-    gameId: z.string().nullable(),
-    /** Our end of the connection to the destination, or to the upstream proxy. Of UDP: the port alone. */
-    outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
-    /** The upstream proxy, as host:port; null: direct. */
-    via: z.string().nullable(),
-    /** The name of the exit; null: none. */
-    exit: z.string().nullable(),
-    /** From the request to the connection, with the lookup of the name. Null for UDP. */
-    connectMs: z.int().min(0).nullable(),
-    openedAt: Time,
-    bytesUp: Bytes,
-    bytesDown: Bytes,
-    bytesPerSecondUp: BytesPerSecond,
-    bytesPerSecondDown: BytesPerSecond,
-    /** Name of the session's node. The counts of other nodes' sessions are up to five seconds old. */
-    node: z.string(),
-  })
-  .meta({ id: 'LiveSession' });
+export const LiveSession = component('LiveSession', {
+  id: Guid,
+  accountId: Guid,
+  username: z.string(),
+  command: z.enum(['connect', 'bind', 'udp-associate']),
+  protocol: Protocol,
+  /** The protocol of the client. */
+  clientProtocol: z.enum(['socks5', 'socks4', 'http']),
+  client: z.object({ address: z.string(), port: z.int() }),
+  clientOrigin: ClientFields.clientOrigin,
+  /** `host` is the requested host, `address` the address that the daemon connected to. */
+  destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
+  gameId: z.string().nullable(),
+  /** Our end of the connection to the destination, or to the upstream proxy. Of UDP: the port alone. */
+  outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
+  /** The upstream proxy, as host:port; null: direct. */
+  via: z.string().nullable(),
+  /** The name of the exit; null: none. */
+  exit: z.string().nullable(),
+  /** From the request to the connection, with the lookup of the name. Null for UDP. */
+  connectMs: z.int().min(0).nullable(),
+  openedAt: Time,
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+  bytesPerSecondUp: BytesPerSecond,
+  bytesPerSecondDown: BytesPerSecond,
+  /** Name of the session's node. The counts of other nodes' sessions are up to five seconds old. */
+  node: z.string(),
+});
 
 const SORTS = {
   openedAt: ({ openedAt }) => openedAt,
@@ -102,7 +100,7 @@ export const liveSessionRoutes = [
         .object({ ids: z.array(Guid).min(1).max(1_000).optional(), accountId: Guid.optional() })
         .meta({ id: 'EndSessions', description: 'Exactly one of the two.' }),
     },
-    success: [200, 'The number of ended sessions.', z.object({ ended: Count }).meta({ id: 'EndedSessions' })],
+    success: [200, 'The number of ended sessions.', component('EndedSessions', { ended: Count })],
     async handle({ body: { ids, accountId }, caller }, { liveSessions, audit }) {
       if ((ids === undefined) === (accountId === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, accountId' });

@@ -11,7 +11,7 @@ import {
 } from '../../../core/trace/session-record.js';
 import { invalid } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, fault, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
+import { Bytes, Count, component, fault, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './client-origin.js';
@@ -36,29 +36,27 @@ function destinationOf(text: string): TraceQuestion['destination'] {
   return NAME.test(name) && !/^[\d.]+$/.test(name) ? name : null;
 }
 
-const TraceItem = z
-  .object({
-    /** The name at that time. The account may be removed. */
-    account: z.object({ id: Guid, username: z.string() }),
-    /** The origin by the files of today. */
-    ...ClientFields,
-    /** Our end as the destination sees it. Of UDP the port alone; null: an upstream proxy has it. */
-    outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
-    destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
-    protocol: z.enum(['tcp', 'udp']),
-    session: Guid,
-    node: z.string(),
-    /** The name of the exit; null: none. */
-    exit: z.string().nullable(),
-    startedAt: Time,
-    /** null: it runs, or its node has been killed and not started since. */
-    endedAt: Time.nullable(),
-    isLive: z.boolean(),
-    /** Of UDP: of the whole association. null: unknown; the daemon was killed, and `endedAt` is its next start. */
-    bytesUp: Bytes.nullable(),
-    bytesDown: Bytes.nullable(),
-  })
-  .meta({ id: 'TraceItem' });
+const TraceItem = component('TraceItem', {
+  /** The name at that time. The account may be removed. */
+  account: z.object({ id: Guid, username: z.string() }),
+  /** The origin by the files of today. */
+  ...ClientFields,
+  /** Our end as the destination sees it. Of UDP the port alone; null: an upstream proxy has it. */
+  outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
+  destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
+  protocol: z.enum(['tcp', 'udp']),
+  session: Guid,
+  node: z.string(),
+  /** The name of the exit; null: none. */
+  exit: z.string().nullable(),
+  startedAt: Time,
+  /** null: it runs, or its node has been killed and not started since. */
+  endedAt: Time.nullable(),
+  isLive: z.boolean(),
+  /** Of UDP: of the whole association. null: unknown; the daemon was killed, and `endedAt` is its next start. */
+  bytesUp: Bytes.nullable(),
+  bytesDown: Bytes.nullable(),
+});
 
 /** Why an answer may lack a session. */
 const Incomplete = z
@@ -172,11 +170,11 @@ export const traceRoutes = [
   }),
   route('POST /api/v1/trace/report', 'readReport', 'trace:read', {
     summary: 'Addresses, ports and times in the text of an abuse report, to choose from.',
-    request: { body: z.object({ text: z.string().min(1).max(60_000) }).meta({ id: 'ReportText' }) },
+    request: { body: component('ReportText', { text: z.string().min(1).max(60_000) }) },
     success: [
       200,
       'What was found, at most 20 of each kind.',
-      z.object({ ends: z.array(ReportEnd), times: z.array(ReportTime) }).meta({ id: 'Report' }),
+      component('Report', { ends: z.array(ReportEnd), times: z.array(ReportTime) }),
     ],
     handle: async ({ body }, { now }) => ({ body: readReport(body.text, now()) }),
   }),

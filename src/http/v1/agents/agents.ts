@@ -9,7 +9,7 @@ import type { AuditAction } from '../../../core/audit/audit.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, listOf, openPageOf, Time } from '../../api/schemas.js';
+import { Bytes, Count, component, Guid, listOf, openPageOf, Time } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
@@ -24,7 +24,7 @@ export const AgentFilter = z.object({
   /** Runs: in message and reply. Conversations: in the key. */
   search: z.string().max(255).optional(),
 });
-export const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
+export const Queued = component('QueuedRun', { runId: Guid, session: z.string().nullable() });
 
 const NOT_FOUND = { agent: 'no-agent', run: 'no-run', session: 'no-conversation' } as const;
 
@@ -60,24 +60,22 @@ export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
   }
 }
 
-const Agent = z
-  .object({
-    name: z.string(),
-    /** `command`, `socket`, `http`, `openai`. */
-    type: z.string(),
-    /** `active` from a wake or a run until `idleAfter` has passed. */
-    state: z.enum(['idle', 'active']),
-    lastActiveAt: Time.nullable(),
-    queued: Count,
-    running: Count,
-    /** The fixed session key; null: none. */
-    sessionKey: z.string().nullable(),
-    /** Whether webhooks may trigger it. */
-    webhook: z.boolean(),
-    /** `http`, `file`, `log`, `none`. */
-    channel: z.string(),
-  })
-  .meta({ id: 'Agent' });
+const Agent = component('Agent', {
+  name: z.string(),
+  /** `command`, `socket`, `http`, `openai`. */
+  type: z.string(),
+  /** `active` from a wake or a run until `idleAfter` has passed. */
+  state: z.enum(['idle', 'active']),
+  lastActiveAt: Time.nullable(),
+  queued: Count,
+  running: Count,
+  /** The fixed session key; null: none. */
+  sessionKey: z.string().nullable(),
+  /** Whether webhooks may trigger it. */
+  webhook: z.boolean(),
+  /** `http`, `file`, `log`, `none`. */
+  channel: z.string(),
+});
 
 const NameParams = z.object({ name: AgentName });
 
@@ -99,9 +97,10 @@ export const agentRoutes = [
     bulkBody: true,
     request: {
       params: NameParams,
-      body: z
-        .object({ message: z.string().min(1).max(200_000), sessionKey: SessionKey.optional() })
-        .meta({ id: 'AgentMessage' }),
+      body: component('AgentMessage', {
+        message: z.string().min(1).max(200_000),
+        sessionKey: SessionKey.optional(),
+      }),
     },
     success: [202, 'Queued, and stored.', Queued],
     problems: [409, 429],
@@ -119,16 +118,14 @@ export const agentRoutes = [
   }),
 ];
 
-const AgentSession = z
-  .object({
-    key: z.string(),
-    agent: z.string(),
-    createdAt: Time,
-    lastUsedAt: Time,
-    messages: Count,
-    bytes: Bytes,
-  })
-  .meta({ id: 'AgentSession' });
+const AgentSession = component('AgentSession', {
+  key: z.string(),
+  agent: z.string(),
+  createdAt: Time,
+  lastUsedAt: Time,
+  messages: Count,
+  bytes: Bytes,
+});
 
 const AgentSessionDetail = AgentSession.extend({
   /** Oldest first. */

@@ -5,7 +5,7 @@ import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
 import { withTimes } from '../../../core/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
-import { Count, Guid, openPageOf, Time } from '../../api/schemas.js';
+import { Count, component, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
@@ -15,33 +15,31 @@ const RunStatus = z
   .enum(['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'])
   .meta({ id: 'RunStatus' });
 
-const Run = z
-  .object({
-    id: Guid,
-    kind: z.enum(['message', 'wake']),
-    agent: z.string(),
-    /** null for a wake of an agent without a fixed session. */
-    session: z.string().nullable(),
-    /** In a list only the first 200 characters, as with `reply`; complete in a single run. null for a wake. */
-    message: z.string().nullable(),
-    origin: z.enum(['webhook', 'api', 'cli']),
-    /** The run that this run repeats. */
-    rerunOf: Guid.nullable(),
-    status: RunStatus,
-    /** Number of starts. */
-    attempt: Count,
-    acceptedAt: Time,
-    /** Start of the newest attempt. */
-    startedAt: Time.nullable(),
-    finishedAt: Time.nullable(),
-    reply: z.string().nullable(),
-    error: z.string().nullable(),
-    /** State of the reply's delivery to the agent's channel. */
-    delivery: z.enum(['none', 'pending', 'delivered', 'failed']),
-    deliveryTries: Count,
-    nextDeliveryAt: Time.nullable(),
-  })
-  .meta({ id: 'Run' });
+const Run = component('Run', {
+  id: Guid,
+  kind: z.enum(['message', 'wake']),
+  agent: z.string(),
+  /** null for a wake of an agent without a fixed session. */
+  session: z.string().nullable(),
+  /** In a list only the first 200 characters, as with `reply`; complete in a single run. null for a wake. */
+  message: z.string().nullable(),
+  origin: z.enum(['webhook', 'api', 'cli']),
+  /** The run that this run repeats. */
+  rerunOf: Guid.nullable(),
+  status: RunStatus,
+  /** Number of starts. */
+  attempt: Count,
+  acceptedAt: Time,
+  /** Start of the newest attempt. */
+  startedAt: Time.nullable(),
+  finishedAt: Time.nullable(),
+  reply: z.string().nullable(),
+  error: z.string().nullable(),
+  /** State of the reply's delivery to the agent's channel. */
+  delivery: z.enum(['none', 'pending', 'delivered', 'failed']),
+  deliveryTries: Count,
+  nextDeliveryAt: Time.nullable(),
+});
 
 const RunDetail = Run.extend({
   /** Oldest first. */

@@ -7,7 +7,7 @@ import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js'
 import { DAY_MS, withTimes } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
-import { Bytes, Count, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
+import { Bytes, Count, component, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
@@ -15,21 +15,17 @@ import type { Services } from '../../services.js';
 const Bound = z.int().min(0).nullable();
 
 /** null: no bound. */
-export const Budget = z
-  .object({
-    /** Number of created accounts. */
-    accounts: Bound,
-    /** Sum of the days given to all accounts. */
-    days: Bound,
-    /** Sum of the quotas granted, for every period until an account expires; used traffic is spent. */
-    bytes: Bound,
-  })
-  .meta({ id: 'Budget' });
+export const Budget = component('Budget', {
+  /** Number of created accounts. */
+  accounts: Bound,
+  /** Sum of the days given to all accounts. */
+  days: Bound,
+  /** Sum of the quotas granted, for every period until an account expires; used traffic is spent. */
+  bytes: Bound,
+});
 
 /** The used part of the budget. Reducing or deleting an account refunds nothing. */
-export const BudgetUsed = z
-  .object({ accounts: Count, days: z.number().min(0), bytes: Bytes })
-  .meta({ id: 'BudgetUsed' });
+export const BudgetUsed = component('BudgetUsed', { accounts: Count, days: z.number().min(0), bytes: Bytes });
 
 /** Presents a used budget, with days rounded to a hundredth. */
 export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
@@ -44,36 +40,32 @@ const Role = z.enum(ROLES).meta({
     'viewer: sees every account and changes nothing; seller: works on its own accounts within its budget, and sees no others; operator: works on every account, but not on the service itself.',
 });
 
-const OperatorItem = z
-  .object({
-    id: Guid,
-    name: z.string(),
-    role: Role,
-    isEnabled: z.boolean(),
-    createdAt: Time,
-    totpEnabled: z.boolean(),
-    /** Number of API tokens that the operator made. */
-    tokens: Count,
-    /** Number of accounts that the operator owns. */
-    accounts: Count,
-    /** A seller's budget: the bounds of what accounts may get, and the used part. */
-    budget: Budget,
-    used: BudgetUsed,
-  })
-  .meta({ id: 'Operator' });
+const OperatorItem = component('Operator', {
+  id: Guid,
+  name: z.string(),
+  role: Role,
+  isEnabled: z.boolean(),
+  createdAt: Time,
+  totpEnabled: z.boolean(),
+  /** Number of API tokens that the operator made. */
+  tokens: Count,
+  /** Number of accounts that the operator owns. */
+  accounts: Count,
+  /** A seller's budget: the bounds of what accounts may get, and the used part. */
+  budget: Budget,
+  used: BudgetUsed,
+});
 
 const Name = z.string().min(1).max(255);
 const Password = z.string().min(1).max(255);
 
-const NewOperator = z
-  .object({
-    name: Name,
-    password: Password,
-    role: Role,
-    /** Budget of a seller; left out: no bounds. */
-    budget: Budget.optional(),
-  })
-  .meta({ id: 'NewOperator' });
+const NewOperator = component('NewOperator', {
+  name: Name,
+  password: Password,
+  role: Role,
+  /** Budget of a seller; left out: no bounds. */
+  budget: Budget.optional(),
+});
 
 const OperatorChange = z
   .object({

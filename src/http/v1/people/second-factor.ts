@@ -7,7 +7,7 @@ import type { Principal, Principals } from '../../../core/auth/principals.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { failure, invalid, type ProblemAnswer, type ReasonCode } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
-import { RevokeTokens } from '../../api/schemas.js';
+import { component, RevokeTokens } from '../../api/schemas.js';
 import { actorOf, type Caller, keptSessionOf } from '../../caller.js';
 import { type AdminAttempts, uncountUnchecked } from '../../guards/attempts.js';
 import type { Services } from '../../services.js';
@@ -15,19 +15,17 @@ import type { Services } from '../../services.js';
 /** `123456`, or a recovery code such as `abcde-fghij`. */
 export const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);
 
-const TotpEnrolment = z
-  .object({
-    /** Base32, for manual entry. */
-    secret: z.string(),
-    /** `otpauth://totp/…`, for a QR code. */
-    uri: z.string(),
-  })
-  .meta({ id: 'TotpEnrolment' });
+const TotpEnrolment = component('TotpEnrolment', {
+  /** Base32, for manual entry. */
+  secret: z.string(),
+  /** `otpauth://totp/…`, for a QR code. */
+  uri: z.string(),
+});
 
 const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
 
 /** Shown once. */
-const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
+const RecoveryCodes = component('RecoveryCodes', { codes: z.array(z.string()) });
 
 const { route } = routesOf('Session');
 
@@ -181,13 +179,11 @@ export const adminPasswordRoutes = [
     summary:
       'Changes the caller’s own password; the caller’s other console sessions end, and its tokens are revoked.',
     request: {
-      body: z
-        .object({
-          current: z.string().min(1).max(1_024),
-          next: z.string().min(1).max(255),
-          revokeTokens: RevokeTokens,
-        })
-        .meta({ id: 'AdminPasswordChange' }),
+      body: component('AdminPasswordChange', {
+        current: z.string().min(1).max(1_024),
+        next: z.string().min(1).max(255),
+        revokeTokens: RevokeTokens,
+      }),
     },
     success: [204, 'Changed.'],
     problems: [409],

@@ -6,7 +6,7 @@ import { printable } from '../../../core/text.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf, Scope } from '../../api/route.js';
-import { Bytes, Count, fault, Time } from '../../api/schemas.js';
+import { Bytes, Count, component, fault, Time } from '../../api/schemas.js';
 import { accountsFor, actorOf, type Caller, callerOf } from '../../caller.js';
 import { uncountUnchecked } from '../../guards/attempts.js';
 import { SESSION_COOKIE } from '../../guards/authenticate.js';
@@ -16,14 +16,12 @@ import { LinkAddress, linkAddressFor } from '../settings/players.js';
 import { Budget, BudgetUsed, presentUsed } from './operators.js';
 import { checkCode, principalOf, proofProblem, TotpOrRecovery, wrongCode } from './second-factor.js';
 
-const SignIn = z
-  .object({
-    username: z.string().min(1).max(255),
-    password: z.string().min(1).max(1_024),
-    /** Six digits or a recovery code. Required when the second factor is enabled. */
-    code: TotpOrRecovery.optional(),
-  })
-  .meta({ id: 'SignIn' });
+const SignIn = component('SignIn', {
+  username: z.string().min(1).max(255),
+  password: z.string().min(1).max(1_024),
+  /** Six digits or a recovery code. Required when the second factor is enabled. */
+  code: TotpOrRecovery.optional(),
+});
 
 const Confirmation = z
   .object({
@@ -37,56 +35,54 @@ const Confirmation = z
   )
   .meta({ id: 'Confirmation' });
 
-const Confirmed = z.object({ confirmedUntil: Time.nullable() }).meta({ id: 'Confirmed' });
+const Confirmed = component('Confirmed', { confirmedUntil: Time.nullable() });
 
-const Me = z
-  .object({
-    username: z.string(),
-    via: z.enum(['console', 'basic', 'token']),
-    /** The client address of this request, as the whitelist sees it. */
-    address: z.string(),
-    /** The role of the caller, or of the user who made the caller's token. */
-    role: z.enum(['administrator', ...ROLES]),
-    /** null: all scopes. */
-    scopes: z.array(Scope).nullable(),
-    /** The operations of this document, by `operationId`, that the caller may use. */
-    operations: z.array(z.string()),
-    totpEnabled: z.boolean(),
-    /**
-     * Whether the last start got the admin password from a variable, a file or a credential. The next start then sets it again,
-     * even after a change. False for operators.
-     */
-    isPasswordGiven: z.boolean(),
-    /**
-     * Until when the console session is confirmed, for operations that need a confirmation; null: it is not, or the caller has no such
-     * session.
-     */
-    confirmedUntil: Time.nullable(),
-    /** Number of unused recovery codes. */
-    recoveryCodesLeft: Count,
-    version: z.string(),
-    startedAt: Time,
-    now: Time,
-    /** The addresses for players: `host:port` of every SOCKS listener. */
-    socks: z.array(z.string()),
-    /** The address in players' links. */
-    link: LinkAddress,
-    accounts: Count,
-    /** A seller's budget, and the used part of it; null: the caller is not a seller. */
-    budget: z.object({ bounds: Budget, used: BudgetUsed }).nullable(),
-    heartbeatIntervalSeconds: z.number(),
-    webhooksEnabled: z.boolean(),
-    maxImportBytes: Bytes,
-    /** Most authorized addresses that the caller may give to an account; 0: none. */
-    maxAuthorizedAddresses: Count,
-    /** Names of the configured egress classes (`egress.classes`). */
-    egressClasses: z.array(z.string()),
-    /** Names of the exits that the caller's accounts may use. */
-    exits: z.array(z.string()),
-    /** The time zone of the accounts' schedules (`timeZone`). */
-    timeZone: z.string(),
-  })
-  .meta({ id: 'Me' });
+const Me = component('Me', {
+  username: z.string(),
+  via: z.enum(['console', 'basic', 'token']),
+  /** The client address of this request, as the whitelist sees it. */
+  address: z.string(),
+  /** The role of the caller, or of the user who made the caller's token. */
+  role: z.enum(['administrator', ...ROLES]),
+  /** null: all scopes. */
+  scopes: z.array(Scope).nullable(),
+  /** The operations of this document, by `operationId`, that the caller may use. */
+  operations: z.array(z.string()),
+  totpEnabled: z.boolean(),
+  /**
+   * Whether the last start got the admin password from a variable, a file or a credential. The next start then sets it again,
+   * even after a change. False for operators.
+   */
+  isPasswordGiven: z.boolean(),
+  /**
+   * Until when the console session is confirmed, for operations that need a confirmation; null: it is not, or the caller has no such
+   * session.
+   */
+  confirmedUntil: Time.nullable(),
+  /** Number of unused recovery codes. */
+  recoveryCodesLeft: Count,
+  version: z.string(),
+  startedAt: Time,
+  now: Time,
+  /** The addresses for players: `host:port` of every SOCKS listener. */
+  socks: z.array(z.string()),
+  /** The address in players' links. */
+  link: LinkAddress,
+  accounts: Count,
+  /** A seller's budget, and the used part of it; null: the caller is not a seller. */
+  budget: z.object({ bounds: Budget, used: BudgetUsed }).nullable(),
+  heartbeatIntervalSeconds: z.number(),
+  webhooksEnabled: z.boolean(),
+  maxImportBytes: Bytes,
+  /** Most authorized addresses that the caller may give to an account; 0: none. */
+  maxAuthorizedAddresses: Count,
+  /** Names of the configured egress classes (`egress.classes`). */
+  egressClasses: z.array(z.string()),
+  /** Names of the exits that the caller's accounts may use. */
+  exits: z.array(z.string()),
+  /** The time zone of the accounts' schedules (`timeZone`). */
+  timeZone: z.string(),
+});
 
 const { route } = routesOf('Session');
 

@@ -4,33 +4,29 @@ import type { ApiToken } from '../../../core/auth/api-tokens.js';
 import { fromIsoOrNull, withTimes } from '../../../core/clock.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf, Scope } from '../../api/route.js';
-import { Guid, listOf, Time, TimeIn } from '../../api/schemas.js';
+import { component, Guid, listOf, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 
-const Token = z
-  .object({
-    id: Guid,
-    name: z.string(),
-    /** The first characters, which identify the token in lists. */
-    prefix: z.string(),
-    scopes: z.array(Scope),
-    createdAt: Time,
-    expiresAt: Time.nullable(),
-    lastUsedAt: Time.nullable(),
-    lastUsedFrom: z.string().nullable(),
-    /** Name of the operator who made the token; null: the administrator. */
-    operator: z.string().nullable(),
-  })
-  .meta({ id: 'Token' });
+const Token = component('Token', {
+  id: Guid,
+  name: z.string(),
+  /** The first characters, which identify the token in lists. */
+  prefix: z.string(),
+  scopes: z.array(Scope),
+  createdAt: Time,
+  expiresAt: Time.nullable(),
+  lastUsedAt: Time.nullable(),
+  lastUsedFrom: z.string().nullable(),
+  /** Name of the operator who made the token; null: the administrator. */
+  operator: z.string().nullable(),
+});
 
-const NewToken = z
-  .object({
-    name: z.string().trim().min(1).max(100),
-    scopes: z.array(Scope).min(1),
-    expiresAt: TimeIn.nullable().default(null),
-  })
-  .meta({ id: 'NewToken' });
+const NewToken = component('NewToken', {
+  name: z.string().trim().min(1).max(100),
+  scopes: z.array(Scope).min(1),
+  expiresAt: TimeIn.nullable().default(null),
+});
 
 const { route } = routesOf('Tokens');
 
@@ -50,7 +46,7 @@ export const tokenRoutes = [
     success: [
       201,
       'Send it as `Authorization: Bearer …`.',
-      z.object({ token: Token, secret: z.string() }).meta({ id: 'CreatedToken' }),
+      component('CreatedToken', { token: Token, secret: z.string() }),
     ],
     async handle({ body, caller }, deps) {
       const { apiTokens, changes, now } = deps;

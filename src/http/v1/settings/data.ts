@@ -4,22 +4,20 @@
 import { z } from 'zod';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Bytes, Count, Time } from '../../api/schemas.js';
+import { Bytes, Count, component, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { settingRoutes } from './setting-routes.js';
 
 /** null: the configuration file's value applies. Days are whole days. */
-const Retention = z
-  .object({
-    heartbeatDays: z.int().min(1).max(3_650),
-    heartbeatsPerAccount: z.int().min(1).max(10_000_000),
-    /** 0: sessions are not recorded, and no trace is possible. */
-    sessionDays: z.int().min(0).max(3_650),
-    runDays: z.int().min(1).max(3_650),
-    loginDays: z.int().min(1).max(3_650),
-    auditDays: z.int().min(1).max(3_650),
-  })
-  .meta({ id: 'Retention' });
+const Retention = component('Retention', {
+  heartbeatDays: z.int().min(1).max(3_650),
+  heartbeatsPerAccount: z.int().min(1).max(10_000_000),
+  /** 0: sessions are not recorded, and no trace is possible. */
+  sessionDays: z.int().min(0).max(3_650),
+  runDays: z.int().min(1).max(3_650),
+  loginDays: z.int().min(1).max(3_650),
+  auditDays: z.int().min(1).max(3_650),
+});
 
 export const retentionRoutes = settingRoutes({
   name: 'retention',
@@ -79,37 +77,35 @@ export const backupRoutes = [
   }),
 ];
 
-const EffectiveConfig = z
-  .object({
-    program: z.object({
-      /** The running version. */
-      version: z.string(),
-      /** The version of the installed files; differs when they were upgraded and the daemon was not restarted. */
-      installedVersion: z.string(),
-      /** The commit from which the running package was built, and its time; null: not a package. */
-      build: z.object({ commit: z.string(), date: Time }).nullable(),
-      /** Whether the package is so old that there is probably a newer one. Nothing asks the network. */
-      isOld: z.boolean(),
+const EffectiveConfig = component('EffectiveConfig', {
+  program: z.object({
+    /** The running version. */
+    version: z.string(),
+    /** The version of the installed files; differs when they were upgraded and the daemon was not restarted. */
+    installedVersion: z.string(),
+    /** The commit from which the running package was built, and its time; null: not a package. */
+    build: z.object({ commit: z.string(), date: Time }).nullable(),
+    /** Whether the package is so old that there is probably a newer one. Nothing asks the network. */
+    isOld: z.boolean(),
+  }),
+  configFile: z.string().nullable(),
+  entries: z.array(
+    z.object({
+      /** The key, such as `socks.handshakeTimeout`. */
+      path: z.string(),
+      /** The value as written in the configuration file. Secrets never appear. */
+      value: z.string(),
+      source: z.enum(['default', 'file', 'environment', 'flag', 'console']),
+      isSecret: z.boolean(),
     }),
-    configFile: z.string().nullable(),
-    entries: z.array(
-      z.object({
-        /** The key, such as `socks.handshakeTimeout`. */
-        path: z.string(),
-        /** The value as written in the configuration file. Secrets never appear. */
-        value: z.string(),
-        source: z.enum(['default', 'file', 'environment', 'flag', 'console']),
-        isSecret: z.boolean(),
-      }),
-    ),
-    database: z.object({ client: z.string(), bytes: Bytes.nullable(), heartbeats: Count }),
-    startedAt: Time,
-    /** Keys whose value in file or environment has changed and takes effect only after a restart. */
-    needsRestart: z.array(z.string()),
-    /** The error of the present configuration, with which a restart would fail; null: none. */
-    problem: z.string().nullable(),
-  })
-  .meta({ id: 'EffectiveConfig' });
+  ),
+  database: z.object({ client: z.string(), bytes: Bytes.nullable(), heartbeats: Count }),
+  startedAt: Time,
+  /** Keys whose value in file or environment has changed and takes effect only after a restart. */
+  needsRestart: z.array(z.string()),
+  /** The error of the present configuration, with which a restart would fail; null: none. */
+  problem: z.string().nullable(),
+});
 
 export type Effective = z.infer<typeof EffectiveConfig>;
 

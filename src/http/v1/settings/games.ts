@@ -1,70 +1,64 @@
 // /api/v1/settings/games: the rules that determine the game of a flow.
+
 import { z } from 'zod';
 import { GameRuleError, type GameRule as Rule, testGameRules } from '../../../core/heartbeats/game-rules.js';
 import type { RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';
 import { parseIp } from '../../../core/ip.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { etagOf, routesOf } from '../../api/route.js';
+import { component } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { settingRoutes } from './setting-routes.js';
 
 /** One rule. The first matching rule wins. Exactly one of `id` and `gameId`. */
-const GameRule = z
-  .object({
-    /** A fixed GameID for flows that `match` matches. */
-    id: z.string().min(1).max(255).optional(),
-    /** A pattern for the first client bytes. Its first group is the GameID. */
-    gameId: z.string().min(1).max(1_000).optional(),
-    match: z
-      .object({
-        /** Host patterns (`*.arena.example`) and CIDR ranges. */
-        hosts: z.array(z.string().min(1).max(255)).max(1_000).optional(),
-        /** Ports and ranges: 7000, "7100-7200". */
-        ports: z
-          .array(z.union([z.int().min(1).max(65_535), z.string().regex(/^\d{1,5}(-\d{1,5})?$/)]))
-          .max(1_000)
-          .optional(),
-        protocol: z.enum(['tcp', 'udp']).optional(),
-      })
-      .optional(),
-    /** Number of bytes that `gameId` examines. */
-    maxBytes: z.int().min(1).max(65_536).optional(),
-  })
-  .meta({ id: 'GameRule' });
+const GameRule = component('GameRule', {
+  /** A fixed GameID for flows that `match` matches. */
+  id: z.string().min(1).max(255).optional(),
+  /** A pattern for the first client bytes. Its first group is the GameID. */
+  gameId: z.string().min(1).max(1_000).optional(),
+  match: z
+    .object({
+      /** Host patterns (`*.arena.example`) and CIDR ranges. */
+      hosts: z.array(z.string().min(1).max(255)).max(1_000).optional(),
+      /** Ports and ranges: 7000, "7100-7200". */
+      ports: z
+        .array(z.union([z.int().min(1).max(65_535), z.string().regex(/^\d{1,5}(-\d{1,5})?$/)]))
+        .max(1_000)
+        .optional(),
+      protocol: z.enum(['tcp', 'udp']).optional(),
+    })
+    .optional(),
+  /** Number of bytes that `gameId` examines. */
+  maxBytes: z.int().min(1).max(65_536).optional(),
+});
 
-const GameRules = z
-  .object({
-    rules: z.array(GameRule).max(1_000),
-    /** `file`: the rules of the configuration file; `console`: rules saved here, which replace those of the file. */
-    source: z.enum(['file', 'console']),
-  })
-  .meta({ id: 'GameRules' });
+const GameRules = component('GameRules', {
+  rules: z.array(GameRule).max(1_000),
+  /** `file`: the rules of the configuration file; `console`: rules saved here, which replace those of the file. */
+  source: z.enum(['file', 'console']),
+});
 
-const GameRuleTest = z
-  .object({
-    rules: z.array(GameRule).min(1).max(1_000),
-    /** `host:port`, `[::1]:port`. */
-    destination: z.string().min(1).max(300),
-    protocol: z.enum(['tcp', 'udp']).default('tcp'),
-    /** The first client bytes, base64. */
-    bytes: z.base64().max(90_000).default(''),
-  })
-  .meta({ id: 'GameRuleTest' });
+const GameRuleTest = component('GameRuleTest', {
+  rules: z.array(GameRule).min(1).max(1_000),
+  /** `host:port`, `[::1]:port`. */
+  destination: z.string().min(1).max(300),
+  protocol: z.enum(['tcp', 'udp']).default('tcp'),
+  /** The first client bytes, base64. */
+  bytes: z.base64().max(90_000).default(''),
+});
 
-const GameRuleTestResult = z
-  .object({
-    /** Index of the matching rule. */
-    rule: z.int().min(0).nullable(),
-    gameId: z.string().nullable(),
-    /** The result of each rule, in order, up to the matching one. */
-    steps: z.array(
-      z.object({
-        rule: z.int().min(0),
-        outcome: z.enum(['matched', 'other-host', 'other-port', 'other-protocol', 'pattern-not-found']),
-      }),
-    ),
-  })
-  .meta({ id: 'GameRuleTestResult' });
+const GameRuleTestResult = component('GameRuleTestResult', {
+  /** Index of the matching rule. */
+  rule: z.int().min(0).nullable(),
+  gameId: z.string().nullable(),
+  /** The result of each rule, in order, up to the matching one. */
+  steps: z.array(
+    z.object({
+      rule: z.int().min(0),
+      outcome: z.enum(['matched', 'other-host', 'other-port', 'other-protocol', 'pattern-not-found']),
+    }),
+  ),
+});
 
 const { route } = routesOf('Settings');
 

@@ -13,7 +13,7 @@ import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/n
 import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Count, fault, fieldError } from '../../api/schemas.js';
+import { Count, component, fault, fieldError } from '../../api/schemas.js';
 import { NoticeChannel } from '../activity/notices.js';
 import { settingRoutes } from './setting-routes.js';
 
@@ -71,17 +71,15 @@ const wecom = { operator: z.boolean(), baseUrl: Url };
 
 const has = z.boolean();
 const BuiltIn = z.object({ zh: z.string(), en: z.string() });
-const NoticeSettings = z
-  .object({
-    ...COMMON,
-    webhook: z.object({ ...webhook, hasSecret: has }),
-    email: z.object({ ...email, hasPassword: has }),
-    telegram: z.object({ ...telegram, hasToken: has }),
-    wecom: z.object({ ...wecom, hasKey: has }),
-    /** The built-in texts to players. */
-    builtIn: z.object({ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn }),
-  })
-  .meta({ id: 'NoticeSettings' });
+const NoticeSettings = component('NoticeSettings', {
+  ...COMMON,
+  webhook: z.object({ ...webhook, hasSecret: has }),
+  email: z.object({ ...email, hasPassword: has }),
+  telegram: z.object({ ...telegram, hasToken: has }),
+  wecom: z.object({ ...wecom, hasKey: has }),
+  /** The built-in texts to players. */
+  builtIn: z.object({ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn }),
+});
 
 /** Left out: keeps the secret, while its destination stays unchanged. null: removes the secret. */
 const SecretIn = z.string().min(1).max(1_000).nullable().optional();
@@ -112,47 +110,40 @@ const CHANNEL_CHANGES = {
       .optional(),
   }),
 };
-const NoticeSettingsChange = z
-  .object({
-    ...COMMON,
-    /** Left out: stays as it is. */
-    digestHour: COMMON.digestHour.optional(),
-    trustSellers: COMMON.trustSellers.optional(),
-    ...CHANNEL_CHANGES,
-  })
-  .meta({ id: 'NoticeSettingsChange' });
+const NoticeSettingsChange = component('NoticeSettingsChange', {
+  ...COMMON,
+  /** Left out: stays as it is. */
+  digestHour: COMMON.digestHour.optional(),
+  trustSellers: COMMON.trustSellers.optional(),
+  ...CHANNEL_CHANGES,
+});
 
-const Reach = z
-  .object({
-    /** Number of channels that send the daily digest to the operator. */
-    digests: Count,
-    /** Number of addresses of players that get reminders. */
-    players: Count,
-    /** Number of messages to players about an expiry within the next 24 hours. */
-    nextDay: Count,
-  })
-  .meta({ id: 'NoticeReach' });
-const Preview = z
-  .object({
-    /** With the saved settings. */
-    before: Reach,
-    after: Reach,
-    /** Number of waiting messages that are discarded, because their channel is switched off. */
-    discarded: Count,
-  })
-  .meta({ id: 'NoticePreview' });
+const Reach = component('NoticeReach', {
+  /** Number of channels that send the daily digest to the operator. */
+  digests: Count,
+  /** Number of addresses of players that get reminders. */
+  players: Count,
+  /** Number of messages to players about an expiry within the next 24 hours. */
+  nextDay: Count,
+});
+const Preview = component('NoticePreview', {
+  /** With the saved settings. */
+  before: Reach,
+  after: Reach,
+  /** Number of waiting messages that are discarded, because their channel is switched off. */
+  discarded: Count,
+});
 
-const NoticeTest = z
-  .object({ channel: NoticeChannel, ...z.object(CHANNEL_CHANGES).partial().shape })
-  .meta({ id: 'NoticeTest' });
+const NoticeTest = component('NoticeTest', {
+  channel: NoticeChannel,
+  ...z.object(CHANNEL_CHANGES).partial().shape,
+});
 
-const TestResult = z
-  .object({
-    delivered: z.boolean(),
-    /** The receiver's answer, or why the receiver could not be reached. */
-    detail: z.string(),
-  })
-  .meta({ id: 'NoticeTestResult' });
+const TestResult = component('NoticeTestResult', {
+  delivered: z.boolean(),
+  /** The receiver's answer, or why the receiver could not be reached. */
+  detail: z.string(),
+});
 
 const { route } = routesOf('Notices');
 const path = '/api/v1/settings/notices';

@@ -11,42 +11,38 @@ import {
 } from '../../../core/accounts/player/proxy-link.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
 import { invalid } from '../../api/problem.js';
-import { fault } from '../../api/schemas.js';
+import { component, fault } from '../../api/schemas.js';
 import type { LinkServices, Source } from '../../services.js';
 import { AccountLimits } from '../accounts/field-schemas.js';
 import { settingRoutes } from './setting-routes.js';
 
 /** The address in links, QR codes and files for players. */
-export const LinkAddress = z
-  .object({
-    host: z.string(),
-    port: z.int().min(0).max(65_535),
-    /** The source of a guessed host: the listener, or the address that this browser uses. Null: the host is set. */
-    guess: z.enum(['listener', 'browser', 'interface']).nullable(),
-  })
-  .meta({ id: 'LinkAddress' });
+export const LinkAddress = component('LinkAddress', {
+  host: z.string(),
+  port: z.int().min(0).max(65_535),
+  /** The source of a guessed host: the listener, or the address that this browser uses. Null: the host is set. */
+  guess: z.enum(['listener', 'browser', 'interface']).nullable(),
+});
 
 const PublicHost = z.string().min(1).max(253).nullable();
 const PublicPort = z.int().min(1).max(65_535).nullable();
 const PublicSource = z.enum(['default', 'file', 'environment', 'flag', 'console']);
 
 /** Null: not set. A saved value takes precedence over the configuration. */
-const PublicAddress = z
-  .object({
-    host: PublicHost,
-    hostSource: PublicSource,
-    port: PublicPort,
-    portSource: PublicSource,
-    /** The values of the configuration: socks.publicHost and socks.publicPort. */
-    configured: z.object({ host: PublicHost, port: PublicPort }),
-    link: LinkAddress,
-  })
-  .meta({ id: 'PublicAddress' });
+const PublicAddress = component('PublicAddress', {
+  host: PublicHost,
+  hostSource: PublicSource,
+  port: PublicPort,
+  portSource: PublicSource,
+  /** The values of the configuration: socks.publicHost and socks.publicPort. */
+  configured: z.object({ host: PublicHost, port: PublicPort }),
+  link: LinkAddress,
+});
 
 export const publicAddressRoutes = settingRoutes({
   name: 'public-address',
   schema: PublicAddress,
-  body: z.object({ host: PublicHost, port: PublicPort }).meta({ id: 'PublicAddressChange' }),
+  body: component('PublicAddressChange', { host: PublicHost, port: PublicPort }),
   get: {
     operationId: 'getPublicAddress',
     summary: 'The server address for players, as links contain it.',
@@ -102,14 +98,12 @@ const PacMatch = z
     if (!isPacMatch(entry)) context.addIssue({ code: 'custom', ...fault('pac-match', { entry }) });
   });
 
-const PacRules = z
-  .object({
-    /** The first matching rule wins: example.com, *.example.com (every name below it), an address or a network. */
-    rules: z.array(z.object({ match: PacMatch, via: PacWay })).max(MAX_PAC_RULES),
-    /** For hosts without a matching rule. */
-    otherwise: PacWay,
-  })
-  .meta({ id: 'PacRules' });
+const PacRules = component('PacRules', {
+  /** The first matching rule wins: example.com, *.example.com (every name below it), an address or a network. */
+  rules: z.array(z.object({ match: PacMatch, via: PacWay })).max(MAX_PAC_RULES),
+  /** For hosts without a matching rule. */
+  otherwise: PacWay,
+});
 
 export const pacRoutes = settingRoutes({
   name: 'pac',
@@ -141,20 +135,18 @@ const PlanLimits = AccountLimits.omit({ egressClass: true })
   })
   .meta({ id: 'PlanLimits' });
 
-const Plan = z
-  .object({
-    name: z.string().min(1).max(MAX_PLAN_NAME).refine(isPlanName, fault('plan-name')),
-    /** Duration in days; null: without end. */
-    days: z.int().min(1).max(MAX_PLAN_DAYS).nullable(),
-    /** The days of an account that has never logged in start at its first login. */
-    startsAtFirstLogin: z.boolean(),
-    limits: PlanLimits,
-    /** Name of the exit that accounts of the plan get; null: theirs stays. */
-    exit: z.string().regex(EXIT_NAME).nullable().default(null),
-  })
-  .meta({ id: 'Plan' });
+const Plan = component('Plan', {
+  name: z.string().min(1).max(MAX_PLAN_NAME).refine(isPlanName, fault('plan-name')),
+  /** Duration in days; null: without end. */
+  days: z.int().min(1).max(MAX_PLAN_DAYS).nullable(),
+  /** The days of an account that has never logged in start at its first login. */
+  startsAtFirstLogin: z.boolean(),
+  limits: PlanLimits,
+  /** Name of the exit that accounts of the plan get; null: theirs stays. */
+  exit: z.string().regex(EXIT_NAME).nullable().default(null),
+});
 
-const Plans = z.object({ plans: z.array(Plan).max(MAX_PLANS) }).meta({ id: 'Plans' });
+const Plans = component('Plans', { plans: z.array(Plan).max(MAX_PLANS) });
 
 export const planRoutes = settingRoutes({
   name: 'plans',

@@ -7,33 +7,31 @@ import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { quoted } from '../../answer.js';
 import { failure } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Flag } from '../../api/schemas.js';
+import { component, Flag } from '../../api/schemas.js';
 import { settingRoutes } from './setting-routes.js';
 
-const Whitelist = z.object({ whitelist: z.string().max(65_536) }).meta({ id: 'Whitelist' });
+const Whitelist = component('Whitelist', { whitelist: z.string().max(65_536) });
 
-const WhitelistCheck = z
-  .object({
-    valid: z.boolean(),
-    entries: z.array(
-      z.object({
-        text: z.string(),
-        kind: z.enum(['address', 'wildcard', 'cidr', 'everyone', 'invalid']),
-        /** First and last address, for an entry that is neither everyone nor invalid. */
-        first: z.string().nullable(),
-        last: z.string().nullable(),
-      }),
-    ),
-    /** The client address of this request, and whether the list would still allow it. */
-    yourAddress: z.string(),
-    yourAddressAllowed: z.boolean(),
-    /** The tested address; null when none was given, or it is not valid. */
-    address: z.string().nullable(),
-    addressAllowed: z.boolean().nullable(),
-    /** The entry that allows the address; null: none, or the list is empty and everyone is allowed. */
-    matchedBy: z.string().nullable(),
-  })
-  .meta({ id: 'WhitelistCheck' });
+const WhitelistCheck = component('WhitelistCheck', {
+  valid: z.boolean(),
+  entries: z.array(
+    z.object({
+      text: z.string(),
+      kind: z.enum(['address', 'wildcard', 'cidr', 'everyone', 'invalid']),
+      /** First and last address, for an entry that is neither everyone nor invalid. */
+      first: z.string().nullable(),
+      last: z.string().nullable(),
+    }),
+  ),
+  /** The client address of this request, and whether the list would still allow it. */
+  yourAddress: z.string(),
+  yourAddressAllowed: z.boolean(),
+  /** The tested address; null when none was given, or it is not valid. */
+  address: z.string().nullable(),
+  addressAllowed: z.boolean().nullable(),
+  /** The entry that allows the address; null: none, or the list is empty and everyone is allowed. */
+  matchedBy: z.string().nullable(),
+});
 
 const { route } = routesOf('Settings');
 
