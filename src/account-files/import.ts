@@ -69,7 +69,7 @@ async function preview(
   { onChanges }: ImportDeps,
   outgoing: Outgoing,
 ): Promise<ImportedLine[]> {
-  await outgoing.add(outgoing.toAdd(exitsOf(plans)), null);
+  await outgoing.add(exitsOf(plans), null);
   await onChanges?.(plans.flatMap((plan) => (plan.kind === 'settled' ? [] : [changeOfPlan(plan)])));
   return plans.map(({ line }) => line);
 }
@@ -149,8 +149,8 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
 
   /** Adds the exits that plans name and nobody has added. Returns the names of those that could not be added. */
   async function addExits(plans: readonly Plan[]): Promise<ReadonlySet<string>> {
-    const added = outgoing.toAdd(exitsOf(plans));
-    return (added.length > 0 && (await attempt(() => outgoing.add(added, by)))) || new Set();
+    const names = exitsOf(plans);
+    return (outgoing.mustAdd(names) && (await attempt(() => outgoing.add(names, by)))) || new Set();
   }
 
   /** Writes a step. Returns the plans that were not written, with the reason. */

@@ -25,107 +25,88 @@ export interface OutgoingDeps {
   readonly onExit: () => void;
 }
 
-interface NewExit {
-  readonly name: string;
-  readonly address: string;
-}
-
+/** A name, or why there is no exit. */
+type Choice = { readonly exit: string } | LostSetting;
 export type Outgoing = ReturnType<typeof createOutgoing>;
 
 /** Chooses the exits of the accounts of one file. */
 export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
-  /** Names of exits to add, by address. Those of a dry run stay here. */
-  const planned = new Map<string, string>();
-  const made = new Set<string>();
-  const owned = new Map<string, Promise<boolean>>();
+  /** By the address of each exit to add. Those of a dry run are never stored. */
+  const planned = new Map<string, Choice>();
+  const added = new Set<string>();
+  const plannedNames = (): string[] =>
+    [...planned.values()].flatMap((choice) => (typeof choice === 'object' ? choice.exit : []));
 
-  function isOwn(address: string): Promise<boolean> {
-    const known = owned.get(address) ?? isOwnAddress(address);
-    owned.set(address, known);
-    return known;
-  }
-
-  /** The name of the exit to add, or why there is none. */
-  async function plan(address: string): Promise<{ readonly exit: string } | LostSetting> {
-    if (!isExitAddress(address) || !(await isOwn(address))) return 'outgoing-address';
-    const known = planned.get(address);
-    if (known !== undefined) return { exit: known };
-    const waiting = [...planned.values()].filter((name) => !made.has(name));
-    const stored = exits.list().filter(({ name }) => !exits.isFixed(name));
-    if (stored.length + waiting.length >= MAX_EXITS) return 'outgoing-exits';
-    const taken = new Set([...exits.list().map(({ name }) => name), ...planned.values()]);
+  async function plan(address: string): Promise<Choice> {
+    if (!isExitAddress(address) || !(await isOwnAddress(address))) return 'outgoing-address';
+    const taken = new Set([...exits.list().map(({ name }) => name), ...plannedNames()]);
+    if ([...taken].filter((name) => !exits.isFixed(name)).length >= MAX_EXITS) return 'outgoing-exits';
     // A name has no colon.
     const name = address.replaceAll(':', '-');
     let exit = name;
     for (let n = 2; taken.has(exit); n += 1) exit = `${name}_${n}`;
-    planned.set(address, exit);
     return { exit };
   }
 
-  async function exitFor(
-    text: string,
-    existing: Account | null,
-  ): Promise<{ readonly exit: string } | LostSetting> {
+  async function choose(text: string, existing: Account | null): Promise<Choice> {
     const ip = parseIp(text);
     if (!ip) return 'outgoing-address';
     const address = formatIp(ip);
-    const same = exits
-      .list()
-      .filter((exit) => leavesFrom(exit, address))
-      .map(({ name }) => name);
+    const same = exits.list().flatMap((exit) => (leavesFrom(exit, address) ? exit.name : []));
     if (existing?.exit != null && same.includes(existing.exit)) return { exit: existing.exit };
     const exit = same.find((name) => accounts.hasExit(name, existing?.owner));
     if (exit !== undefined) return deps.mayChange({ exit }, existing) ? { exit } : 'outgoing-exit';
     // A new exit is given to no seller.
     if (same.length > 0 || !deps.mayAddExits || (existing?.owner ?? null) !== null) return 'outgoing-exit';
-    return plan(address);
+    const choice = planned.get(address) ?? (await plan(address));
+    planned.set(address, choice);
+    return choice;
   }
 
   return {
     /** Whether an exit is added before the accounts that name it. */
-    isPlanned: (exit: string): boolean => [...planned.values()].includes(exit),
+    isPlanned: (exit: string): boolean => plannedNames().includes(exit),
 
     /** Returns the record with the exit that leaves from its outgoing address, if it has one and the account can get it. */
     async withExit(record: FileRecord): Promise<FileRecord> {
       if ('fault' in record || record.account.outgoingAddress === undefined) return record;
       const existing = accounts.getByUsername(record.account.username)?.account ?? null;
       if (existing && deps.existing !== 'replace') return record;
-      const found = await exitFor(record.account.outgoingAddress, existing);
-      if (typeof found === 'object') return { ...record, account: { ...record.account, ...found } };
-      deps.onLost(found);
+      const choice = await choose(record.account.outgoingAddress, existing);
+      if (typeof choice === 'object') return { ...record, account: { ...record.account, ...choice } };
+      deps.onLost(choice);
       return record;
     },
 
-    /** The exits among `names` that are still to add, with the address of each. */
-    toAdd: (names: ReadonlySet<string>): readonly NewExit[] =>
-      [...planned].flatMap(([address, name]) =>
-        names.has(name) && !made.has(name) ? { address, name } : [],
-      ),
+    /** Whether exits among `names` are still to add. */
+    mustAdd: (names: ReadonlySet<string>): boolean =>
+      plannedNames().some((name) => names.has(name) && !added.has(name)),
 
     /**
-     * Adds exits, and returns the names of those that could not be added, because another process has added exits meanwhile.
-     * @param by null: in a dry run
+     * Adds the planned exits among `names`, and returns those that could not be added, because another process has added exits
+     * meanwhile. @param by null: in a dry run
      */
-    async add(added: readonly NewExit[], by: Actor | null): Promise<ReadonlySet<string>> {
+    async add(names: ReadonlySet<string>, by: Actor | null): Promise<ReadonlySet<string>> {
       const refused = new Set<string>();
-      for (const { address, name } of added) {
-        if (by && (await exits.add(name, { addresses: [address] }, by))) refused.add(name);
+      for (const [address, choice] of planned) {
+        if (typeof choice !== 'object' || added.has(choice.exit) || !names.has(choice.exit)) continue;
+        if (by && (await exits.add(choice.exit, { addresses: [address] }, by))) refused.add(choice.exit);
         else deps.onExit();
-        made.add(name);
+        added.add(choice.exit);
       }
       return refused;
     },
   };
 }
 
-/** Whether sessions of an exit leave from `address`, in its canonical form, and nowhere else, as they would without an exit. */
+/** Whether sessions of an exit leave from `address`, in its canonical form, and else as they would without an exit. */
 function leavesFrom(
-  { addresses: [only = '', ...more], upstreams, interface: device, mark, family }: Exit,
+  { addresses, upstreams, interface: device, mark, family }: Exit,
   address: string,
-) {
-  const ip = parseIp(only);
+): boolean {
+  const ip = addresses.length === 1 ? parseIp(addresses[0] ?? '') : null;
   const isPlain = upstreams.length === 0 && device === null && mark === null && family === null;
-  return ip !== null && formatIp(ip) === address && more.length === 0 && isPlain;
+  return ip !== null && formatIp(ip) === address && isPlain;
 }
 
 /** Whether sockets of this machine can be bound to the address. */
