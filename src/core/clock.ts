@@ -24,8 +24,9 @@ export function withTimes<Item extends object, const Name extends keyof Item>(
   item: Item,
   ...names: readonly Name[]
 ): WithTimes<Item, Name> {
-  const times = names.map((name) => [name, isoOrNull(item[name] as number | null)]);
-  return { ...item, ...Object.fromEntries(times) } as WithTimes<Item, Name>;
+  const shown: { [K in keyof Item]: unknown } = { ...item };
+  for (const name of names) shown[name] = isoOrNull(item[name] as number | null);
+  return shown as WithTimes<Item, Name>;
 }
 
 /** Returns a filter with its times in ms since the epoch. */

@@ -35,7 +35,11 @@ export type JoinedRow = AccountRow & (LimitsRow | typeof UNLIMITED);
 
 export const UNLIMITED = { account_id: null } as const;
 
-export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[]): Account {
+export function toAccount(
+  row: AccountRow,
+  limits: LimitsRow | typeof UNLIMITED,
+  addressesOf: (id: string) => readonly string[],
+): Account {
   const values = row as unknown as Readonly<Record<string, Cell>>;
   const fields: Record<string, unknown> = {};
   for (const { name, column, field } of COLUMNS) fields[name] = field.ofColumn(values[column] ?? null);
@@ -48,7 +52,7 @@ export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly 
     createdAt: toWireDate(Number(row.created_at)),
     lastLoginAt: row.last_login_at === null ? null : toWireDate(Number(row.last_login_at)),
     ...(fields as unknown as Omit<AccountFields, 'authorizedAddresses'>),
-    ...toLimits(row),
+    ...toLimits(limits),
     authorizedAddresses: addressesOf(row.id),
     contacts: toContacts(row.contacts),
   };

@@ -130,7 +130,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
   async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
     const rows: JoinedRow[] = await withLimits(on).whereIn('accounts.id', ids);
     const addressesOf = await readAddresses(on, ids);
-    return new Map(rows.map((row) => [row.id, toAccount(row, addressesOf)]));
+    return new Map(rows.map((row) => [row.id, toAccount(row, row, addressesOf)]));
   }
 
   /** The accounts that exist, to be locked until the transaction ends, in one order, so that transactions do not deadlock. */
@@ -144,7 +144,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
       const limits: LimitsRow[] = await db('account_limits');
       const limitsOf = new Map(limits.map((row) => [row.account_id, row]));
       const addressesOf = await readAddresses(db, null);
-      return rows.map((row) => toAccount({ ...row, ...(limitsOf.get(row.id) ?? UNLIMITED) }, addressesOf));
+      return rows.map((row) => toAccount(row, limitsOf.get(row.id) ?? UNLIMITED, addressesOf));
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],
