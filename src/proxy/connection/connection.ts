@@ -1,6 +1,6 @@
 // One connection of a player, from its first byte to its end, as one state machine:
 //
-//   PROXY header? → handshake (methods, login, request) → guard → authorize → permit? → command
+//   PROXY header? → handshake (methods, login, request) → admission.ts (guard → authorize → permit?) → command
 //
 //   CONNECT (connect-command.ts): resolve → dial → relayed.ts
 //   BIND (bind-command.ts): resolve → wait for the peer → relayed.ts
@@ -9,8 +9,6 @@
 //
 // running-command.ts handles the connection while CONNECT, BIND or an exchange runs. Every failure ends in `refuse` (sends
 // a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
-// The file is long so that all stages, and what each must release, are in one place.
-import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { HandedLogin, HandedRequest } from '../handover/state.js';
@@ -20,11 +18,11 @@ import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol
 import { protocolOf } from '../protocols/first-byte.js';
 import { HttpProxy } from '../protocols/http/http-proxy.js';
 import { parseProxyHeader, UNIX_CLIENT } from '../protocols/proxy-header.js';
-import { METHODS_REFUSED, Reply, type ReplyCode } from '../protocols/socks5.js';
+import { METHODS_REFUSED } from '../protocols/socks5.js';
 import { associate } from '../udp/associate.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
-import type { Permit, PermitRequest } from '../worker/permits.js';
+import { Admission } from './admission.js';
 import { startBind } from './bind-command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival } from './connections.js';
@@ -37,7 +35,6 @@ type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' 
 
 type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
-type Authorized = Omit<AuthorizedRequest, 'request'>;
 
 export class Connection implements StreamListener {
   readonly host: WorkerHost;
@@ -69,10 +66,8 @@ export class Connection implements StreamListener {
   #account: WorkerAccount | null = null;
   /** The exit that the client has chosen at its login; null: that of the account. */
   #exit: string | null = null;
-  /** The pending request for a permit, in the stage 'permit'. */
-  #permitRequest: PermitRequest | null = null;
-  /** Until the guard admits the request, in the stage 'permit'. */
-  #admission: Timer | null = null;
+  /** In the stage 'permit'. */
+  #admission: Admission | null = null;
   #command: RunningCommand | null = null;
 
   constructor(host: WorkerHost, stream: Stream, arrival: Arrival) {
@@ -322,78 +317,34 @@ export class Connection implements StreamListener {
     return this.#account !== null;
   }
 
-  // ── Authorize ────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── The command ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   #requested(protocol: ClientProtocol, step: RequestStep): void {
     const account = this.#account;
     if (account === null) return this.close();
     const { request, forward } = step;
     const use = request.command === 'udp' ? 'association' : forward === undefined ? 'connection' : 'exchange';
-    const held = this.host.guards.admit(account, use, request, this.client.address);
-    if (held === null) return this.#admitted(protocol, step, account);
-    const { waitMs, isRefused } = held;
-    if (isRefused)
-      return this.refuse(protocol.tooMany?.(waitMs) ?? protocol.reply(Reply.notAllowedByRuleset));
+    const admission = new Admission(this.host, this, account, this.#exit, (admitted) => {
+      if (admitted.ok) return this.#run(protocol, step, admitted);
+      const { reply, waitMs } = admitted;
+      this.refuse((waitMs === undefined ? null : protocol.tooMany?.(waitMs)) ?? protocol.reply(reply));
+    });
+    this.#admission = admission;
+    if (!admission.start(use, request)) return;
     // Until then, the handshake and its time limit go on.
     this.#stage = 'permit';
     this.stream.pause();
-    this.#admission = this.host.io.timer(waitMs, () => this.#admitted(protocol, step, account));
   }
 
-  #admitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount): void {
-    const ways = this.#authorize(account, !account.record.needsPermit);
-    if (typeof ways === 'number') return this.#refuseWith(ways);
-    if (!account.record.needsPermit) return this.#run(protocol, step, { account, ...ways, permit: null });
-    // Until it is answered, the handshake and its time limit go on.
-    this.#stage = 'permit';
-    this.stream.pause();
-    this.#permitRequest = this.host.permits.acquire(account, this.client, (answer) => {
-      this.#permitRequest = null;
-      if (answer.ok) return this.#permitted(protocol, step, account, answer.permit);
-      this.host.logins.reportLimit(account, this.client, answer.reason);
-      this.#refuseWith(Reply.notAllowedByRuleset);
-    });
-  }
-
-  #permitted(protocol: ClientProtocol, step: RequestStep, account: WorkerAccount, permit: Permit): void {
-    // The account may have changed meanwhile.
-    const ways = this.#authorize(account, true);
-    if (typeof ways === 'number') this.#refuseWith(ways);
-    else this.#run(protocol, step, { account, ...ways, permit });
-    permit.releaseUnused();
-  }
-
-  /** The egress policy and the exit for a session of the account, or the reply that refuses the session. Reports why. */
-  #authorize(account: WorkerAccount, isLast: boolean): Pick<Authorized, 'egress' | 'exit'> | ReplyCode {
-    const { record } = account;
-    // The account may have been changed between its login and its request.
-    const isKnown = this.host.accounts.byId(record.id) === account;
-    const isRevoked = this.linkHash !== null && this.linkHash !== record.link?.hash;
-    if (!isKnown || isRevoked || this.host.logins.wouldRefuse(account, this.client))
-      return Reply.generalFailure;
-    if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
-      return Reply.notAllowedByRuleset;
-    const limit = this.host.logins.limitRefusal(account, this.client);
-    if (limit !== null) {
-      this.host.logins.reportLimit(account, this.client, limit);
-      return Reply.notAllowedByRuleset;
-    }
-    const egress = this.host.egressOf(record.limits.egressClass);
-    const exit = this.host.exits.use(this.#exit ?? record.exit, record.id, isLast);
-    if (egress !== null && exit !== undefined) return { egress, exit };
-    const fields = {
-      account: record.username,
-      client: this.client.address,
-      reason: egress === null ? 'unknown-egress-class' : 'unknown-exit',
-    };
-    this.host.log.info(fields, 'session refused');
-    return Reply.notAllowedByRuleset;
-  }
-
-  #run(protocol: ClientProtocol, step: RequestStep, authorized: Authorized): void {
+  #run(protocol: ClientProtocol, step: RequestStep, authorized: Omit<AuthorizedRequest, 'request'>): void {
     const { request, rest, forward = null } = step;
     this.#handshakeOver();
-    if (request.command === 'udp') return this.#associate({ ...authorized, request });
+    if (request.command === 'udp') {
+      this.#stage = 'associated';
+      this.#sent = null;
+      this.stream.resume();
+      return associate(this.host, this, { ...authorized, request });
+    }
     this.#stage = 'command';
     this.stream.pause();
     this.#command = new RunningCommand(this.host, this, protocol, forward, rest);
@@ -408,28 +359,13 @@ export class Connection implements StreamListener {
   }
 
   #stopWaiting(): void {
-    this.#permitRequest?.cancel();
-    this.#permitRequest = null;
-    this.#admission?.clear();
+    this.#admission?.cancel();
     this.#admission = null;
     this.#timer?.clear();
     this.#timer = null;
   }
 
-  // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #associate(authorized: AuthorizedRequest): void {
-    this.#stage = 'associated';
-    this.#sent = null;
-    this.stream.resume();
-    associate(this.host, this, authorized);
-  }
-
   // ── The end ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #refuseWith(code: ReplyCode): void {
-    this.refuse(this.#protocol?.reply(code) ?? METHODS_REFUSED);
-  }
 
   /**
    * Sends `frame` and closes. What the client still sends is read and dropped until it closes too, because closing

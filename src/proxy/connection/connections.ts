@@ -40,7 +40,7 @@ interface OpenConnection {
 }
 
 type Base = Pick<WorkerBase, 'io' | 'settings' | 'index' | 'workers' | 'gauges' | 'passConnection' | 'log'>;
-type Begin = (stream: Stream, arrival: Arrival) => void;
+type Begin = (stream: Stream) => void;
 
 export class Connections {
   readonly #base: Base;
@@ -63,23 +63,23 @@ export class Connections {
   }
 
   /** @param begin called when there is a place, now or a moment later */
-  accept(stream: Stream, arrival: Arrival, begin: Begin): void {
+  accept(stream: Stream, begin: Begin): void {
     if (this.isRefusing) return stream.close();
     const mayWait = this.#delayed.size < MAX_DELAYED;
-    if (this.#tryAcquire(!mayWait)) return begin(stream, arrival);
+    if (this.#tryAcquire(!mayWait)) return begin(stream);
     if (!mayWait) return this.#refuse(stream);
     this.#delayed.add(stream);
-    this.#retry(stream, arrival, begin, RETRIES);
+    this.#retry(stream, begin, RETRIES);
   }
 
   /** Sessions and handshakes may be ending, here or in another worker: waits a moment for a place, unread and uncounted. */
-  #retry(stream: Stream, arrival: Arrival, begin: Begin, triesLeft: number): void {
+  #retry(stream: Stream, begin: Begin, triesLeft: number): void {
     this.#base.io.timer(RETRY_MS, () => {
       if (!this.#delayed.has(stream)) return;
       const hasPlace = !this.isRefusing && this.#tryAcquire(triesLeft <= EVICTING_RETRIES);
-      if (!hasPlace && triesLeft > 1) return this.#retry(stream, arrival, begin, triesLeft - 1);
+      if (!hasPlace && triesLeft > 1) return this.#retry(stream, begin, triesLeft - 1);
       this.#delayed.delete(stream);
-      if (hasPlace) begin(stream, arrival);
+      if (hasPlace) begin(stream);
       else this.#refuse(stream);
     });
   }

@@ -145,11 +145,6 @@ export class Logins {
     return accountRefusal(record, address, this.#options, Date.now());
   }
 
-  /** Which limit refuses a further session of the account from this address now, by the sessions of this worker; null: none. */
-  limitRefusal(account: WorkerAccount, { address }: Endpoint): LimitRefusal | null {
-    return this.#options.accounts.refusal(account, address);
-  }
-
   /** Reports that a limit of the account has refused a session. */
   reportLimit({ record }: WorkerAccount, { address }: Endpoint, reason: LimitRefusal): void {
     const { events, log } = this.#base;

@@ -94,29 +94,9 @@ export class PlaneSession implements Session {
 
   /** For another process. @param captured what its worker knows */
   handOver({ isByAddress, linkHash, ageMs, gameId }: Omit<CapturedSession, 'slot'>): HandedSession {
-    const { id, accountId, username, command, clientProtocol, openedAt, via, exit, connectMs } = this;
-    const { bytesUp, bytesDown, client, outgoing } = this;
+    const { slot: _slot, generation: _generation, ...facts } = this;
     const { host, address, port } = this.destination;
-    return {
-      id,
-      accountId,
-      username,
-      command,
-      clientProtocol,
-      client: { address: client.address, port: client.port },
-      destination: { host, address, port },
-      openedAt,
-      gameId,
-      via,
-      exit,
-      outgoing: outgoing && { address: outgoing.address, port: outgoing.port },
-      connectMs,
-      bytesUp,
-      bytesDown,
-      isByAddress,
-      linkHash,
-      ageMs,
-    };
+    return { ...facts, destination: { host, address, port }, gameId, isByAddress, linkHash, ageMs };
   }
 
   /** Marks the counts as final; the next `count` reads them. */

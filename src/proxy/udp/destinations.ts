@@ -10,7 +10,7 @@ import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js'
 import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerHost } from '../worker/host.js';
-import { Backlog } from './backlog.js';
+import { Backlog } from './decisions.js';
 import { Peers } from './sources.js';
 import {
   type UpstreamAssociationContext,

@@ -12,8 +12,7 @@ import { askUpstreams } from '../upstreams/ask.js';
 import type { ExitUse } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerHost } from '../worker/host.js';
-import { Backlog } from './backlog.js';
-import type { AccountDecisions } from './decisions.js';
+import { type AccountDecisions, Backlog } from './decisions.js';
 import { type UpstreamDestination, UpstreamSources } from './sources.js';
 
 /** Minimum time between two attempts to open an association at a proxy, in ms; doubled after each failure. */

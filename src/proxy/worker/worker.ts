@@ -7,11 +7,10 @@ import { tryExit } from '../connection/exit-trial.js';
 import { Relayed } from '../connection/relayed.js';
 import { takeOver } from '../handover/take-over.js';
 import type { Stream } from '../io/io.js';
-import type { WorkerMessage } from '../messages.js';
+import type { ListenerSpec, WorkerMessage } from '../messages.js';
 import { ExitChecks } from '../upstreams/checks.js';
 import type { WorkerDeps } from './base.js';
 import { createHost, type WorkerHost } from './host.js';
-import { WorkerListeners } from './listeners.js';
 
 /** How often time limits of sessions and expiry of accounts are checked, in ms. */
 const TICK_MS = 1_000;
@@ -19,7 +18,8 @@ const TICK_MS = 1_000;
 export class ProxyWorker {
   readonly host: WorkerHost;
   readonly #deps: WorkerDeps;
-  readonly #listeners: WorkerListeners;
+  /** By id: sockets that the control plane has opened, or that the node engine opens. */
+  readonly #listeners = new Map<number, { close(): void }>();
   /** Null in all workers but the first. */
   readonly #exitChecks: ExitChecks | null;
   /** Asked to freeze, and to capture: the tokens of the requests, until they are answered. */
@@ -32,7 +32,6 @@ export class ProxyWorker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.host = createHost(deps);
-    this.#listeners = new WorkerListeners(this.host, this.#accept);
     this.#exitChecks = deps.start.index === 0 ? new ExitChecks(this.host, this.host.exits) : null;
     this.host.io.timer(TICK_MS, this.#tick);
   }
@@ -82,12 +81,12 @@ export class ProxyWorker {
       case 'revoke-permit':
         return this.host.permits.revoke(message.token);
       case 'listen':
-        return this.#listeners.listen(message.listener);
+        return this.#listen(message.listener);
       case 'refuse':
         this.host.connections.isRefusing = message.isRefusing;
         return;
       case 'drain':
-        this.#listeners.closeAll();
+        this.#closeListeners();
         // They were accepted, so nobody else can serve them.
         this.host.io.timer(message.handshakeMs, () => this.host.handshakes.close());
         return;
@@ -161,7 +160,7 @@ export class ProxyWorker {
 
   /** Ends all sessions and connections, and reports this. */
   #end(): void {
-    this.#listeners.closeAll();
+    this.#closeListeners();
     this.host.sessions.endAll('shutdown');
     this.host.connections.closeAll();
     this.host.events.send();
@@ -173,13 +172,30 @@ export class ProxyWorker {
     this.host.events.send();
   }
 
-  readonly #accept = (stream: Stream, arrival: Arrival): void =>
-    this.host.connections.accept(stream, arrival, this.#begin);
-
-  readonly #begin = (stream: Stream, arrival: Arrival): void =>
-    new Connection(this.host, stream, arrival).begin();
-
   // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Accepts connections, and reports `listening` or `listen-failed`. */
+  #listen(spec: ListenerSpec): void {
+    const { io, events, connections } = this.host;
+    const { id, hasProxyHeader, isFromTls, protocols } = spec;
+    const arrival: Arrival = { hasProxyHeader, isFromTls, protocols, isUnix: spec.path !== null };
+    const begin = (stream: Stream): void => new Connection(this.host, stream, arrival).begin();
+    const onConnection = (stream: Stream): void => connections.accept(stream, begin);
+    io.serve(spec, onConnection, (result) => {
+      if (result.ok) this.#listeners.set(id, result);
+      events.push(
+        result.ok
+          ? { kind: 'listening', id, ...result.local }
+          : { kind: 'listen-failed', id, code: result.code },
+      );
+      events.send();
+    });
+  }
+
+  #closeListeners(): void {
+    for (const listener of this.#listeners.values()) listener.close();
+    this.#listeners.clear();
+  }
 
   #findOutbound({ address, port }: Endpoint): Endpoint[] {
     const found: Endpoint[] = [];
