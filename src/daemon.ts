@@ -168,14 +168,14 @@ async function start(
   const firstLogins = await use(createFirstLoginsPart(base));
   const exitFigures = new ExitFigures(base.now);
   const counts = createProxyPart({ ...shared, log, players, notices, firstLogins, exitFigures });
+  // It stops after the data plane: sessions over TLS cannot be handed over, and end last.
+  await use(tlsListeners);
   await use(players);
   await use(counts);
   await use(createChangesPart({ ...shared, plane }));
   const exits = createExits({ ...base, exitFigures }, plane, libc);
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
-  // Listeners open last, so that every connection finds the other parts running.
-  await use(tlsListeners);
   const http = await use(
     createHttpPart({
       ...shared,
@@ -197,6 +197,7 @@ async function start(
       random: Math.random,
     }),
   );
+  // Listeners open last, so that every connection finds the other parts running.
   await use(listeners);
   const admin = await use(createAdminListenersPart({ config, plane, http, sockets, given: givenSockets }));
   await use(createControlSocketPart({ config, http, sockets, log }));

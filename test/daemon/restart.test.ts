@@ -1,15 +1,20 @@
 // `pulsegate restart`: the program on disk replaces the running daemon, in the same process.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { type DaemonLock, lockForDaemon } from '../../src/store/daemon-lock.js';
 import { connectSqlite } from '../../src/store/sqlite/connect.js';
+import { makeCertificate } from '../helpers/certificate.js';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { freePort } from '../helpers/ports.js';
-import { connectThrough } from '../helpers/socks-client.js';
+import { has } from '../helpers/programs.js';
+import { connectThrough, greeting } from '../helpers/socks-client.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -23,6 +28,25 @@ const isRefusedAt = (url: string): Promise<boolean> =>
     () => false,
     ({ cause }: { cause?: { code?: string } }) => cause?.code === 'ECONNREFUSED',
   );
+
+const isConnected = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
+};
+
+/** The method that a listener behind TLS chooses (RFC 1928 §3). */
+async function methodOverTls(port: number): Promise<number | undefined> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  socket.write(greeting(2));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return answer[1];
+}
 
 interface Live {
   readonly id: string;
@@ -55,7 +79,12 @@ describe('pulsegate restart', () => {
 
   it('refuses no connection, keeps ports and process, and reads the configuration again', async () => {
     const [first, second, third] = [await freePort(), await freePort(), await freePort()];
-    const listeners = [{ host: '127.0.0.1', port: first }];
+    const secured = has('openssl') ? await freePort() : null;
+    const listeners: object[] = [{ host: '127.0.0.1', port: first }];
+    if (secured !== null) {
+      const { certFile, keyFile } = makeCertificate(scope);
+      listeners.push({ host: '127.0.0.1', port: secured, tls: { cert: certFile, key: keyFile } });
+    }
     const database = isPg ? {} : { busyTimeout: '60s' };
     daemon = await startTestDaemon(scope, { config: { socks: { listeners }, database } });
     target = await startTarget(scope, echo);
@@ -91,6 +120,7 @@ describe('pulsegate restart', () => {
         if (isOver && count > 20) return count;
         await Promise.all([
           isRefusedAt(daemon.adminUrl).then((isRefused) => isRefused && refused.push('admin')),
+          isConnected(secured ?? daemon.socks.port).then((isOpen) => isOpen || refused.push('TLS')),
           connectThrough({ ...player, port: daemon.socks.port }, '127.0.0.1', target.port).then(
             (session) => session.destroy(),
             (error: unknown) => refused.push(error),
@@ -115,6 +145,7 @@ describe('pulsegate restart', () => {
       });
     }
     live.destroy();
+    if (secured !== null) assert.equal(await methodOverTls(secured), 2);
     // The listener of the first configuration is closed, that of the second is open.
     assert.deepEqual([await isPort(first), await isPort(second), await isPort(third)], [false, true, false]);
   });
@@ -132,6 +163,9 @@ describe('pulsegate restart', () => {
     const beside = connectSqlite(sqliteClient, file, 10_000);
     const locked = await beside.transaction();
     await locked.raw('update settings set value = value');
+    // No other daemon may take the name meanwhile.
+    const [node] = await locked('nodes').select<{ lease_until: number | null }[]>('lease_until');
+    assert.notEqual(node?.lease_until ?? null, null);
     await lock.release();
     live.send('during');
     assert.equal(String(await live.read(6)), 'during');

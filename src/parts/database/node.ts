@@ -113,6 +113,11 @@ export async function createNodePart(deps: {
     timers: nodeTimers,
   });
 
+  async function stopRenewing(): Promise<void> {
+    clearTimeout(refusal);
+    await poller.stop();
+  }
+
   return {
     name: 'node',
     nodeName: claim.name,
@@ -138,10 +143,12 @@ export async function createNodePart(deps: {
     },
 
     async stop() {
-      clearTimeout(refusal);
-      await poller.stop();
+      await stopRenewing();
       await nodes.release(claim);
     },
+
+    // The successor has the same owner, and claims the name while it is leased.
+    handOver: stopRenewing,
   };
 
   /** Claims the name. Waits for the expiry of a lease that another process no longer renews. */
