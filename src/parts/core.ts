@@ -5,7 +5,6 @@ import { createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
 import { createPlansSetting } from '../core/accounts/plans/plans.js';
 import { createPacSetting } from '../core/accounts/player/pac.js';
-import { createPlayerLinks } from '../core/accounts/player/player-links.js';
 import { createAccountUsage } from '../core/accounts/usage/account-usage.js';
 import { createTimeZonesSetting } from '../core/accounts/usage/calendar.js';
 import { createAdminCredentials } from '../core/auth/admin-credentials.js';
@@ -66,7 +65,6 @@ export async function createCore(config: Config, store: Store, sessions = new Se
     now: Date.now,
     newId: randomUUID,
   });
-  const playerLinks = createPlayerLinks(store.playerLinks);
   const plans = await settings.open(createPlansSetting(store.settings));
   const pac = await settings.open(createPacSetting(store.settings));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
@@ -82,7 +80,7 @@ export async function createCore(config: Config, store: Store, sessions = new Se
     /** Live sessions; always empty in a command. */
     sessions,
     plans,
-    playerLinks,
+    playerLinks: store.playerLinks,
     pac,
     exits,
     whitelist,

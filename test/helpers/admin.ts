@@ -11,7 +11,6 @@ import { type Accounts, createAccounts } from '../../src/core/accounts/accounts.
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createPlansSetting } from '../../src/core/accounts/plans/plans.js';
 import { createPacSetting } from '../../src/core/accounts/player/pac.js';
-import { createPlayerLinks } from '../../src/core/accounts/player/player-links.js';
 import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
@@ -150,10 +149,10 @@ export async function startTestAdmin(
   const log = logInto(lines);
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const playerLinks = createPlayerLinks(store.playerLinks);
   const pac = await settings.open(createPacSetting(store.settings));
   const core = {
-    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac, exits },
+    ...{ store, directory, pool, accounts, usage, sessions, plans, pac, exits },
+    playerLinks: store.playerLinks,
     ...{ whitelist, passwords, credentials, settings },
   };
   const plane = { engines: { native: 0, node: 1 }, isListening: true };

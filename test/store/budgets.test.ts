@@ -157,14 +157,6 @@ onEachDatabase(
     const kept = account();
     assert.equal(await addAccount(accounts, kept, actor(operatorId)), 'added');
     const link = { hash: 'sha256$l', createdAt: 1 };
-    const linkAudit = (former: string) =>
-      ({
-        by: actor(former),
-        action: 'account.player-link-revoke',
-        object,
-        before: null,
-        after: null,
-      }) as const;
     for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
       const by = actor(former);
       await assert.rejects(addAccount(accounts, account(), by), {
@@ -174,7 +166,7 @@ onEachDatabase(
       await assert.rejects(changeAccount(accounts, kept.id, { remarks: 'late' }, by), RightsLost);
       await assert.rejects(accounts.remove(kept.id, by), RightsLost);
       await assert.rejects(changeAccount(accounts, kept.id, { link }, by), RightsLost);
-      await assert.rejects(playerLinks.remove(kept.id, linkAudit(former)), RightsLost);
+      await assert.rejects(playerLinks.revoke(kept, by), RightsLost);
     }
     const seller = await add('seller', true);
     await assert.rejects(
@@ -192,7 +184,7 @@ onEachDatabase(
     await changeAccount(accounts, kept.id, { owner: seller, link }, DAEMON);
     assert.equal(await accounts.findByLink(link.hash), kept.id);
     await changeAccount(accounts, kept.id, { owner: await add('seller', true) });
-    assert.equal(await playerLinks.remove(kept.id, linkAudit(seller)), false);
+    assert.equal(await playerLinks.revoke(kept, actor(seller)), false);
     assert.equal(
       await changeAccount(accounts, kept.id, { link: null }, actor(seller)),
       null,

@@ -1,31 +1,41 @@
 // The tables of players: player_links, their secret addresses; contact_codes, by which they confirm an address, and the confirmed ones.
-import type { PlayerLinkStore } from '../../core/accounts/player/player-links.js';
+import { createHash } from 'node:crypto';
+import type { PlayerLinks } from '../../core/accounts/player/player-links.js';
 import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
 import type { StoreContext } from '../database.js';
 import { find, having, inTransaction, toRow } from '../sql.js';
 import { changeAccounts, mayChange } from './acting.js';
 
-export function createPlayerLinkStore({ db, recordAudit }: StoreContext): PlayerLinkStore {
+export function createPlayerLinkStore({ db, recordAudit }: StoreContext): PlayerLinks {
   return {
     has: async (accountId) =>
       (await db('player_links').where({ account_id: accountId }).first('account_id')) !== undefined,
 
-    async find(kind, hash) {
+    async find(kind, token) {
+      const hash = createHash('sha256').update(token).digest('hex');
       const row: { account_id: string } | undefined = await db('player_links')
         .where({ hash, kind })
         .first('account_id');
       return row?.account_id ?? null;
     },
 
-    remove: (id, audit) =>
-      changeAccounts(db, audit.by, async (trx, operator) => {
+    revoke: ({ id, username }, by) =>
+      changeAccounts(db, by, async (trx, operator) => {
         const account: { owner: string | null } | undefined = await trx('accounts')
           .where({ id })
           .forUpdate()
           .first('owner');
         if (!account || !mayChange(operator, account.owner)) return false;
         const removed = await trx('player_links').where({ account_id: id }).delete();
-        if (removed > 0) await recordAudit(trx, [audit]);
+        const object = { type: 'account', id, name: username } as const;
+        const record = {
+          by,
+          action: 'account.player-link-revoke',
+          object,
+          before: null,
+          after: null,
+        } as const;
+        if (removed > 0) await recordAudit(trx, [record]);
         return removed > 0;
       }),
   };

@@ -1,40 +1,23 @@
 // Secret addresses that versions before 0.3 made, for the page or the PAC file of an account: they work until they are revoked. Each
 // request reads the database, so that an address revoked at one node is invalid at all nodes.
-import { createHash } from 'node:crypto';
-import { type Actor, type AuditRecord, auditRecord } from '../../audit/audit.js';
+import type { Actor } from '../../audit/audit.js';
 import type { Account } from '../account.js';
 
 /** `page`: the player page. `pac`: the account's proxy auto-configuration file. */
 export type PlayerLinkKind = 'page' | 'pac';
 
 /** Every method rejects when the database cannot be read or written. */
-export interface PlayerLinkStore {
+export interface PlayerLinks {
   /** Whether the account has such an address. */
   has(accountId: string): Promise<boolean>;
-  /** Returns the id of the account; null: no such address. @param hash SHA-256 of the token, hexadecimal */
-  find(kind: PlayerLinkKind, hash: string): Promise<string | null>;
+  /** Returns the id of the account whose address has this token; null: none. */
+  find(kind: PlayerLinkKind, token: string): Promise<string | null>;
   /**
    * Removes those of the account. Returns false when there was none, when the account is gone, and when it belongs to another seller
    * than the one that makes the change.
    */
-  remove(accountId: string, audit: AuditRecord): Promise<boolean>;
+  revoke(account: Pick<Account, 'id' | 'username'>, by: Actor): Promise<boolean>;
 }
-
-export type PlayerLinks = ReturnType<typeof createPlayerLinks>;
 
 /** Matches a token in a path, and that of a subscription. */
 export const PLAYER_TOKEN = '[A-Za-z0-9_-]{24}';
-
-export const createPlayerLinks = (store: PlayerLinkStore) => ({
-  has: store.has,
-
-  /** Returns false when the account has none. */
-  revoke({ id, username }: Pick<Account, 'id' | 'username'>, by: Actor): Promise<boolean> {
-    const object = { type: 'account', id, name: username } as const;
-    return store.remove(id, auditRecord(by, 'account.player-link-revoke', object));
-  },
-
-  /** Returns the id of the account whose address has this token; null: none. */
-  find: (kind: PlayerLinkKind, token: string): Promise<string | null> =>
-    store.find(kind, createHash('sha256').update(token).digest('hex')),
-});
