@@ -21,19 +21,25 @@ export interface Migration {
   up(db: Knex): Promise<void>;
 }
 
-/** Adds columns to a table. */
-function columns(
-  table: string,
-  added: Readonly<Record<string, (table: Knex.AlterTableBuilder, name: string) => unknown>>,
-): Pick<Migration, 'up'> {
-  return {
-    async up(db) {
-      await db.schema.alterTable(table, (altered) => {
-        for (const [name, add] of Object.entries(added)) add(altered, name);
-      });
-    },
-  };
-}
+type Column = (table: Knex.AlterTableBuilder, name: string) => unknown;
+const text: Column = (table, name) => table.text(name);
+const string =
+  (length: number): Column =>
+  (table, name) =>
+    table.string(name, length);
+const integer: Column = (table, name) => table.integer(name);
+const bigInteger: Column = (table, name) => table.bigInteger(name);
+const count: Column = (table, name) => table.integer(name).notNullable().defaultTo(0);
+
+/** A migration that adds columns to a table. */
+const columns = (name: string, table: string, added: Readonly<Record<string, Column>>): Migration => ({
+  name,
+  async up(db) {
+    await db.schema.alterTable(table, (altered) => {
+      for (const [column, add] of Object.entries(added)) add(altered, column);
+    });
+  },
+});
 
 export const migrations: readonly Migration[] = [
   { name: '0001_accounts', up: accounts.first },
@@ -44,87 +50,49 @@ export const migrations: readonly Migration[] = [
   { name: '0006_heartbeats_of_game', up: activity.heartbeatsOfGame },
   // The fingerprint of the credentials of console sessions. A session ends when they change, or when an older
   // version opened it (null).
-  {
-    name: '0007_session_credentials',
-    ...columns('console_sessions', { credentials: (table, name) => table.string(name, 64) }),
-  },
+  columns('0007_session_credentials', 'console_sessions', { credentials: string(64) }),
   { name: '0008_login_search', kind: 'sqlite3', up: activity.loginSearch },
   { name: '0009_import_entries', up: operators.importEntries },
   { name: '0010_pg_changes', kind: 'pg', up: fleet.changes },
   { name: '0011_nodes', up: fleet.nodes },
   // Tags of accounts: a JSON array of texts; null is none.
-  { name: '0012_account_tags', ...columns('accounts', { tags: (table, name) => table.text(name) }) },
+  columns('0012_account_tags', 'accounts', { tags: text }),
   { name: '0013_pg_live_sessions', kind: 'pg', up: fleet.liveSessions },
   { name: '0014_authorized_addresses', up: accounts.authorizedAddresses },
   // The request of another daemon to cancel a running run; null: no request.
-  {
-    name: '0015_run_cancel',
-    ...columns('runs', { cancel_requested_at: (table, name) => table.bigInteger(name) }),
-  },
+  columns('0015_run_cancel', 'runs', { cancel_requested_at: bigInteger }),
   // The plan of an account, and the days from its first login to its expiry. Null: none; the account does
   // not wait for its first login.
-  {
-    name: '0016_account_plans',
-    ...columns('accounts', {
-      plan: (table, name) => table.string(name, 64),
-      days_from_first_login: (table, name) => table.integer(name),
-    }),
-  },
+  columns('0016_account_plans', 'accounts', { plan: string(64), days_from_first_login: integer }),
   { name: '0017_pg_account_activity', kind: 'pg', up: fleet.accountActivity },
   { name: '0018_pg_session_permits', kind: 'pg', up: fleet.sessionPermits },
   { name: '0019_operators', up: operators.operators },
   { name: '0020_player_links', up: accounts.playerLinks },
   // Counts the changes of an account's password, so that daemons can tell a new password from a new hash of the same password.
-  {
-    name: '0021_password_versions',
-    ...columns('accounts', {
-      password_version: (table, name) => table.integer(name).notNullable().defaultTo(0),
-    }),
-  },
+  columns('0021_password_versions', 'accounts', { password_version: count }),
   // Counts a run's attempts that an outage of the database interrupted. They do not count against webhooks.maxAttempts.
-  {
-    name: '0022_run_excuses',
-    ...columns('runs', { excused: (table, name) => table.integer(name).notNullable().defaultTo(0) }),
-  },
+  columns('0022_run_excuses', 'runs', { excused: count }),
   { name: '0023_sellers', up: operators.sellers },
   { name: '0024_notice_messages', up: notices.messages },
   // The client addresses and networks from which an account may log in: a JSON array; null: every client.
-  {
-    name: '0025_allowed_clients',
-    ...columns('accounts', { allowed_clients: (table, name) => table.text(name) }),
-  },
+  columns('0025_allowed_clients', 'accounts', { allowed_clients: text }),
   { name: '0026_pg_fleet', kind: 'pg', up: fleet.sharedState },
   // The days and hours at which an account may be used, such as "mon-fri 08:00-23:00"; null: always.
-  {
-    name: '0027_account_schedules',
-    ...columns('accounts', { schedule: (table, name) => table.string(name, 255) }),
-  },
+  columns('0027_account_schedules', 'accounts', { schedule: string(255) }),
   { name: '0028_notice_channels', up: notices.channels },
   // When the user of a console session last gave the password or a one-time code; null: at the sign-in.
-  {
-    name: '0029_session_confirmation',
-    ...columns('console_sessions', { confirmed_at: (table, name) => table.bigInteger(name) }),
-  },
+  columns('0029_session_confirmation', 'console_sessions', { confirmed_at: bigInteger }),
   { name: '0030_seller_messages', up: notices.sellers },
   { name: '0031_session_records', up: activity.sessionRecords },
   // The name of an account's exit; null: the default one, or none.
-  { name: '0032_account_exit', ...columns('accounts', { exit: (table, name) => table.string(name, 64) }) },
+  columns('0032_account_exit', 'accounts', { exit: string(64) }),
   // Limits of the guard; null: as the egress class or the configuration says.
-  {
-    name: '0033_guard_limits',
-    ...columns('account_limits', {
-      connections_per_minute: (table, name) => table.integer(name),
-      destinations_per_minute: (table, name) => table.integer(name),
-      lookups_per_minute: (table, name) => table.integer(name),
-    }),
-  },
+  columns('0033_guard_limits', 'account_limits', {
+    connections_per_minute: integer,
+    destinations_per_minute: integer,
+    lookups_per_minute: integer,
+  }),
   // Until when an account is suspended, and why; null: it was never, or the suspension was lifted.
-  {
-    name: '0034_account_suspension',
-    ...columns('accounts', {
-      suspended_until: (table, name) => table.bigInteger(name),
-      suspend_reason: (table, name) => table.text(name),
-    }),
-  },
+  columns('0034_account_suspension', 'accounts', { suspended_until: bigInteger, suspend_reason: text }),
   { name: '0035_account_links', up: accounts.links },
 ];
