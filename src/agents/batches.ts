@@ -1,13 +1,6 @@
 // Combines writes that arrive together into one transaction, because each transaction waits for the disk once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-export interface Batches<Item, Result> {
-  /** Resolves with the result of `item` when its batch is written. Rejects for all items of the batch when the write fails. */
-  add(item: Item): Promise<Result>;
-  /** Resolves when no items are waiting. */
-  idle(): Promise<void>;
-}
-
 interface Waiting<Item, Result> {
   readonly item: Item;
   resolve(result: Result): void;
@@ -18,9 +11,7 @@ interface Waiting<Item, Result> {
 const MAX_BATCH = 500;
 
 /** @param write writes a batch and returns a result for every item, in order; never called concurrently */
-export function createBatches<Item, Result>(
-  write: (items: readonly Item[]) => Promise<readonly Result[]>,
-): Batches<Item, Result> {
+export function createBatches<Item, Result>(write: (items: readonly Item[]) => Promise<readonly Result[]>) {
   const waiting: Waiting<Item, Result>[] = [];
   let writing: Promise<void> | null = null;
 
@@ -42,12 +33,14 @@ export function createBatches<Item, Result>(
   }
 
   return {
-    add: (item) =>
+    /** Resolves with the result of `item` when its batch is written. Rejects for all items of the batch when the write fails. */
+    add: (item: Item): Promise<Result> =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
         writing ??= writeAll();
       }),
-    idle: async () => {
+    /** Resolves when no items are waiting. */
+    idle: async (): Promise<void> => {
       await writing;
     },
   };

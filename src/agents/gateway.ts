@@ -1,7 +1,5 @@
 // The agent gateway: webhooks, run queue and delivery as one object, which the daemon starts and stops.
 import { randomUUID } from 'node:crypto';
-import type { AgentControl } from '../core/agents/runs.js';
-import type { HandleHook } from '../core/agents/webhooks.js';
 import { everyStep } from '../core/turns.js';
 import { buildAgents } from './agent-list.js';
 import type { HookSettings } from './agent-settings.js';
@@ -16,28 +14,10 @@ import { signalGroup } from './processes.js';
 import { createRunner } from './runner.js';
 import { signingSecrets, webhookSecrets } from './secrets.js';
 
-export interface AgentGateway {
-  /** Handles a request to /hooks/…, also while webhooks are disabled. */
-  readonly handle: HandleHook;
-  /** Operations on agents and runs, for /api/v1. */
-  readonly control: AgentControl;
-  /** Begins to adopt stored runs, and to execute them once all are adopted. */
-  start(): Promise<void>;
-  /**
-   * Refuses new requests (503), and waits up to `graceMs` for runs and deliveries in progress. Then it interrupts the remaining
-   * ones, which continue after the next start. `stop` takes up to 5 s longer than `graceMs` when a command ignores SIGTERM.
-   */
-  stop(graceMs: number): Promise<void>;
-  /** After `stop`: releases the runs of this daemon in the database. Rejects on failure; the next start then adopts the runs. */
-  release(): Promise<void>;
-  /** Interrupts the runs for which `stop` is waiting. */
-  interrupt(): void;
-  /** Reads webhook secrets and key files again, and returns a function that puts them into use. @throws StartError */
-  prepareReload(webhooks: HookSettings): () => void;
-}
+export type AgentGateway = ReturnType<typeof createAgentGateway>;
 
 /** @throws StartError `secret-missing`, `secret-file` */
-export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
+export function createAgentGateway(deps: AgentGatewayDeps) {
   const { webhooks, runs, log } = deps;
   const token = createTokenCheck(webhookSecrets(webhooks, log));
   const signing = new Map(signingSecrets(webhooks));
@@ -70,10 +50,13 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
   };
 
   return {
+    /** Handles a request to /hooks/…, also while webhooks are disabled. */
     handle: createWebhook(context, token, signing, intake),
+    /** Operations on agents and runs, for /api/v1. */
     control: createControl(context, runner, intake),
 
-    async start() {
+    /** Begins to adopt stored runs, and to execute them once all are adopted. */
+    async start(): Promise<void> {
       // When the daemon exits immediately, after a second signal or an error, it kills its commands.
       process.once('exit', killGroups);
       for (const name of byName.keys()) {
@@ -86,9 +69,14 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
       deliverer.wake();
     },
 
+    /** Interrupts the runs for which `stop` is waiting. */
     interrupt: runner.interrupt,
 
-    async stop(graceMs) {
+    /**
+     * Refuses new requests (503), and waits up to `graceMs` for runs and deliveries in progress. Then it interrupts the remaining
+     * ones, which continue after the next start. Takes up to 5 s longer than `graceMs` when a command ignores SIGTERM.
+     */
+    async stop(graceMs: number): Promise<void> {
       if (isStopped) return;
       isStopped = true;
       const until = performance.now() + graceMs;
@@ -100,9 +88,11 @@ export function createAgentGateway(deps: AgentGatewayDeps): AgentGateway {
       );
     },
 
+    /** After `stop`: releases the runs of this daemon in the database. Rejects on failure; the next start then adopts the runs. */
     release: keeper.stop,
 
-    prepareReload(settings) {
+    /** Reads webhook secrets and key files again, and returns a function that puts them into use. @throws StartError */
+    prepareReload(settings: HookSettings): () => void {
       // A reload cannot enable or disable webhooks, nor add or remove a signature.
       const { enabled } = webhooks;
       const tokens = webhookSecrets({ ...settings, enabled }, log);

@@ -8,15 +8,7 @@ import {
 } from '../core/storage.js';
 import { createPoller, type Timers } from '../core/timers.js';
 
-export interface StorageWatch {
-  /** The problem of the database as of the last second; null: none. Never rejects. */
-  problem(): Promise<StorageProblem | null>;
-  /** A log for background tasks. It suppresses errors that follow from a known problem of the storage, which this watch logs once. */
-  readonly log: Log;
-  start(): void;
-  /** Checks a last time. Rejects when written data may be lost. */
-  stop(): Promise<void>;
-}
+export type StorageWatch = ReturnType<typeof createStorageWatch>;
 
 /** How long a result is reused, in ms. */
 const FRESH_MS = 1000;
@@ -27,7 +19,7 @@ export function createStorageWatch(deps: {
   readonly log: Log;
   readonly monotonicNow: () => number;
   readonly timers: Timers;
-}): StorageWatch {
+}) {
   const { check, log, monotonicNow } = deps;
   let current: StorageProblem | null = null;
   let since = 0;
@@ -75,11 +67,13 @@ export function createStorageWatch(deps: {
   }
 
   return {
-    // While there is a problem only the timer checks, so that callers do not wait for a lock.
-    async problem() {
+    /** The problem of the database as of the last second; null: none. Never rejects. */
+    async problem(): Promise<StorageProblem | null> {
+      // While there is a problem only the timer checks, so that callers do not wait for a lock.
       return current !== null || monotonicNow() - checkedAt < FRESH_MS ? current : checkNow();
     },
 
+    /** A log for background tasks. It suppresses errors that follow from a known problem of the storage, which this watch logs once. */
     log: {
       debug: (fields, message) => log.debug(fields, message),
       info: (fields, message) => log.info(fields, message),
@@ -88,11 +82,12 @@ export function createStorageWatch(deps: {
         if (storageProblemOf(fields['err']) !== null) void logUnlessExplained(fields, message);
         else log.error(fields, message);
       },
-    },
+    } satisfies Log,
 
     start: poller.start,
 
-    async stop() {
+    /** Checks a last time. Rejects when written data may be lost. */
+    async stop(): Promise<void> {
       isStopping = true;
       await poller.stop();
       const problem = await checkNow();

@@ -24,12 +24,7 @@ interface OutboxOptions<Item> {
   readonly log: Pick<Log, 'error'>;
 }
 
-export interface Outbox {
-  /** Delivers due items. Call it at the start and when an item is added. */
-  wake(): void;
-  /** Starts no more attempts, and waits for running ones for `graceMs`. Undelivered items stay in the database. */
-  stop(graceMs: number): Promise<void>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 const DELAY_FACTOR = 3;
 const MAX_DELAY_MS = HOUR_MS;
@@ -57,7 +52,7 @@ export function nextTryAt(
   return Math.ceil(now + Math.max(delayMs * jitter, retryAfterMs));
 }
 
-export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
+export function createOutbox<Item>(options: OutboxOptions<Item>) {
   const { name, keyOf, now, log } = options;
   const queue = new PQueue({ concurrency: options.concurrency });
   const stopped = new AbortController();
@@ -127,8 +122,10 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
   }
 
   return {
+    /** Delivers due items. Call it at the start and when an item is added. */
     wake,
-    async stop(graceMs) {
+    /** Starts no more attempts, and waits for running ones for `graceMs`. Undelivered items stay in the database. */
+    async stop(graceMs: number): Promise<void> {
       isStopping = true;
       queue.clear();
       const cut = setTimeout(() => stopped.abort(), graceMs);

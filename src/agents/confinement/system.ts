@@ -113,17 +113,13 @@ function openIfThere(path: string): number | null {
   }
 }
 
-/** `missing`: what is not enforced, and why; null: everything is. */
-interface Enforcement {
-  readonly text: string;
-  readonly missing: string | null;
-}
-
 /** The first version of Landlock that handles truncation: before it, a program could empty files that it may not read. */
 const TRUNCATION_VERSION = 3;
 
-/** What of the confinement of `command` agents this system enforces. */
-export function enforcementHere(load = loadConfinement): Enforcement {
+/**
+ * What of the confinement of `command` agents this system enforces. `missing`: what is not enforced, and why; null: everything is.
+ */
+export function enforcementHere(load = loadConfinement): { text: string; missing: string | null } {
   let version: number;
   try {
     version = load().version();

@@ -84,29 +84,25 @@ export async function createUnseenReader<Row extends { readonly seq: unknown }>(
 /** Own changes are also read for this time after the answer to a COMMIT was lost, in ms: the server may still execute it. */
 const READ_BACK_MS = MINUTE_MS;
 
-/** COMMITs whose answer was lost. Whether their changes are in the database, or will be, is unknown. */
-interface LostCommits {
-  readonly record: () => void;
-  /** Whether any were recorded since the last call. */
-  take(): boolean;
-  /** Whether any were recorded in the last minute. */
-  hasRecent(): boolean;
-}
+type LostCommits = ReturnType<typeof createLostCommits>;
 
-export function createLostCommits(): LostCommits {
+/** COMMITs whose answer was lost. Whether their changes are in the database, or will be, is unknown. */
+export function createLostCommits() {
   let lostAt = Number.NEGATIVE_INFINITY;
   let isNew = false;
   return {
-    record() {
+    record(): void {
       lostAt = performance.now();
       isNew = true;
     },
-    take() {
+    /** Whether any were recorded since the last call. */
+    take(): boolean {
       const hadNew = isNew;
       isNew = false;
       return hadNew;
     },
-    hasRecent: () => performance.now() - lostAt < READ_BACK_MS,
+    /** Whether any were recorded in the last minute. */
+    hasRecent: (): boolean => performance.now() - lostAt < READ_BACK_MS,
   };
 }
 

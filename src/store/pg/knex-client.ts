@@ -12,7 +12,7 @@ export type PgConfig = Knex.Config & {
   /** Time limit of a statement, in ms; then its connection is closed. null: none. */
   readonly hardLimitMs: number | null;
   /** Closes connections to a server that does not answer; null: queries wait. */
-  readonly silence: SilenceWatch | null;
+  readonly silence: ReturnType<typeof createSilenceWatch> | null;
   /** Called when the answer to a COMMIT was lost: whether the server has executed or will execute it is unknown. */
   readonly onLostCommit?: (() => void) | undefined;
 };
@@ -93,20 +93,12 @@ function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
 }
 
-interface SilenceWatch {
-  /**
-   * Call it when a query is sent. It calls `disconnect` when the server does not answer. Call the returned function at the end of
-   * the query.
-   */
-  begin(disconnect: () => void): (isAnswered: boolean) => void;
-}
-
 /**
  * Detects a server that does not answer: a frozen one, or a broken connection. A slow query alone does not count: while one waits, the
  * server is probed over a new connection, and every answer counts.
  * @param answerMs time without any answer while a query waits, after which the server counts as silent
  */
-export function createSilenceWatch(connection: string, answerMs: number): SilenceWatch {
+export function createSilenceWatch(connection: string, answerMs: number) {
   const waiting = new Map<() => void, number>();
   let answeredAt = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -159,10 +151,14 @@ export function createSilenceWatch(connection: string, answerMs: number): Silenc
   }
 
   return {
-    begin(disconnect) {
+    /**
+     * Call it when a query is sent. It calls `disconnect` when the server does not answer. Call the returned function at the end of
+     * the query.
+     */
+    begin(disconnect: () => void) {
       waiting.set(disconnect, performance.now());
       schedule();
-      return (isAnswered) => {
+      return (isAnswered: boolean): void => {
         waiting.delete(disconnect);
         if (isAnswered) answeredAt = performance.now();
         if (waiting.size > 0) return;

@@ -6,7 +6,6 @@ import type { StoreContext } from '../database.js';
 import {
   containing,
   find,
-  fromRow,
   having,
   IDS_PER_STATEMENT,
   inTransaction,
@@ -18,11 +17,8 @@ import {
 interface MessageRow {
   position: number;
   session: string;
-  run_id: string;
-  role: string;
-  content: string;
+  role: HistoryEntry['role'];
   bytes: number;
-  at: number;
 }
 
 export function createAgentSessionStore({ db, reads, scans }: StoreContext): AgentSessionStore {
@@ -45,15 +41,15 @@ export function createAgentSessionStore({ db, reads, scans }: StoreContext): Age
       return find<AgentSession>(query);
     },
 
-    async get(key) {
-      const row: object | undefined = await db('agent_sessions').where({ key }).first();
-      return row ? fromRow(row) : null;
-    },
+    get: async (key) => (await find<AgentSession>(db('agent_sessions').where({ key })))[0] ?? null,
 
-    async messages(session) {
-      const rows: MessageRow[] = await db('session_messages').where({ session }).orderBy('position');
-      return rows.map(toMessage);
-    },
+    messages: (session) =>
+      find<SessionMessage>(
+        db('session_messages')
+          .where({ session })
+          .orderBy('position')
+          .select('role', 'content', 'at', 'run_id'),
+      ),
 
     remove: (key) =>
       inTransaction(db, async (trx) => {
@@ -77,11 +73,12 @@ export async function readHistories(
 ): Promise<ReadonlyMap<string, HistoryEntry[]>> {
   const histories = new Map<string, HistoryEntry[]>();
   if (sessions.length === 0) return histories;
-  const rows: MessageRow[] = await db('session_messages').whereIn('session', sessions).orderBy('position');
-  for (const row of rows) {
-    const history = histories.get(row.session) ?? [];
-    histories.set(row.session, history);
-    history.push(toEntry(row));
+  const messages = db('session_messages').whereIn('session', sessions).orderBy('position');
+  const rows: (HistoryEntry & { session: string })[] = await messages.select('session', 'role', 'content');
+  for (const { session, ...entry } of rows) {
+    const history = histories.get(session) ?? [];
+    histories.set(session, history);
+    history.push(entry);
   }
   return histories;
 }
@@ -118,15 +115,11 @@ export async function appendToSessions(
   await cut(trx, sessions, limits);
 }
 
-function toMessageRows({ session, runId, message, reply, at }: Exchange): Omit<MessageRow, 'position'>[] {
-  const row = (role: string, content: string) => ({
-    session,
-    run_id: runId,
-    role,
-    content,
-    bytes: Buffer.byteLength(content),
-    at,
-  });
+function toMessageRows({ session, runId: run_id, message, reply, at }: Exchange) {
+  const row = (role: HistoryEntry['role'], content: string) => {
+    const bytes = Buffer.byteLength(content);
+    return { session, run_id, role, content, bytes, at };
+  };
   return [row('user', message), row('assistant', reply)];
 }
 
@@ -160,12 +153,4 @@ function newestWithin(newestFirst: readonly MessageRow[], limits: HistoryLimits)
     if (role === 'user') within = { messages: i + 1, bytes: total };
   }
   return within;
-}
-
-function toEntry(row: MessageRow): HistoryEntry {
-  return { role: row.role === 'assistant' ? 'assistant' : 'user', content: row.content };
-}
-
-function toMessage(row: MessageRow): SessionMessage {
-  return { ...toEntry(row), at: row.at, runId: row.run_id };
 }

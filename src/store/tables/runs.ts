@@ -87,7 +87,10 @@ export function createRunStore(context: StoreContext): RunStore {
         const claimed = new Map(rows.map((row) => [row.id, toRun(row)]));
         const others = ids.filter((id) => !claimed.has(id));
         const blocked = new Set(others.length === 0 ? [] : await queued().whereIn('id', others).pluck('id'));
-        const histories = await readHistories(trx, rows.map(({ session }) => session).filter(isText));
+        const histories = await readHistories(
+          trx,
+          rows.flatMap(({ session }) => session ?? []),
+        );
         return ids.map((id): Claim => {
           const run = claimed.get(id);
           if (!run) return { outcome: blocked.has(id) ? 'blocked' : 'gone' };
@@ -176,8 +179,4 @@ function endOf(end: RunEnd, node: string) {
   const { status, finishedAt: finished_at, reply, error } = end;
   const delivery = { owner: node, next_delivery_at: null, ...deliveryOf(end.deliver, finished_at) };
   return { status, finished_at, reply, error, ...delivery };
-}
-
-function isText(value: string | null): value is string {
-  return value !== null;
 }
