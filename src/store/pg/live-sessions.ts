@@ -15,18 +15,12 @@ type Columns = Omit<LiveSessionView, 'client' | 'destination' | 'command' | 'cli
   readonly process: string;
 };
 
-/** Further fields, stored as JSON. */
-interface Facts {
-  readonly command: LiveSessionView['command'];
-  readonly clientProtocol: LiveSessionView['clientProtocol'];
-  readonly clientPort: number;
-  readonly port: number;
-  readonly via?: string | null;
-  readonly exit?: string | null;
-  /** Undefined: a node of an earlier version has written them. */
-  readonly outgoing?: LiveSessionView['outgoing'];
-  readonly connectMs?: number | null;
-}
+/** Further fields, stored as JSON. Undefined: a node of an earlier version has written them. */
+type Facts = Pick<LiveSessionView, 'command' | 'clientProtocol'> &
+  Partial<Pick<LiveSessionView, 'via' | 'exit' | 'outgoing' | 'connectMs'>> & {
+    readonly clientPort: number;
+    readonly port: number;
+  };
 
 /** Deletes rows of processes that no longer run. A frozen process keeps its rows: they are listed again when it continues. */
 const TRIM = `delete from live_sessions where process not in (select process from nodes where lease_until is not null)`;
@@ -107,22 +101,12 @@ async function upsert(
   now: readonly Omit<LiveSessionView, 'node'>[],
 ): Promise<void> {
   const rows = now.map(
-    ({ client, destination, command, clientProtocol, via, exit, outgoing, connectMs, ...session }) => ({
-      ...toRow(session),
-      client: client.address,
-      host: destination.host,
-      address: destination.address,
-      facts: {
-        command,
-        clientProtocol,
-        clientPort: client.port,
-        port: destination.port,
-        via,
-        exit,
-        outgoing,
-        connectMs,
-      } satisfies Facts,
-    }),
+    ({ client, destination, command, clientProtocol, via, exit, outgoing, connectMs, ...session }) => {
+      const others = { command, clientProtocol, via, exit, outgoing, connectMs };
+      const facts: Facts = { ...others, clientPort: client.port, port: destination.port };
+      const { host, address } = destination;
+      return { ...toRow(session), client: client.address, host, address, facts };
+    },
   );
   await db.raw(
     `insert into live_sessions (id, process, account_id, username, client, host, address, protocol, game_id, opened_at,
@@ -140,25 +124,11 @@ async function upsert(
 
 function toView(row: object): LiveSessionView {
   const { client, host, address, facts, process: _, ...session } = fromRow<Columns>(row);
-  const {
-    command,
-    clientProtocol,
-    clientPort,
-    port,
-    via = null,
-    exit = null,
-    outgoing = null,
-    connectMs = null,
-  } = facts;
+  const { clientPort, port, ...others } = facts;
   return {
     ...session,
-    command,
-    clientProtocol,
+    ...{ via: null, exit: null, outgoing: null, connectMs: null, ...others },
     client: { address: client, port: clientPort },
     destination: { host, address, port },
-    via,
-    exit,
-    outgoing,
-    connectMs,
   };
 }

@@ -24,9 +24,10 @@ const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 /** Longest wait of SQLite itself for a lock, in ms. It cannot be interrupted, not even by a stop. */
 const BUSY_SLICE_MS = 250;
 
-/** A connection, as far as the pool's hook needs it. */
+/** A connection, as far as it is used here. */
 interface RawConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
+  interrupt(): void;
 }
 
 /**
@@ -97,24 +98,18 @@ async function pragma(db: Knex, name: string, argument = ''): Promise<unknown> {
   return Object.values(rows[0] ?? {})[0];
 }
 
-/** A connection, as far as it is used here. */
-interface Reader {
-  exec(sql: string, done: (error: Error | null) => void): void;
-  interrupt(): void;
-}
-
 /** While the connections are being closed. */
 const INTERRUPT_EVERY_MS = 10;
 
 type ReaderConfig = SqliteConfig & { readonly timeoutMs: number };
 
 class ReadingClient extends ImmediateSqliteClient {
-  readonly #busy = new Set<Reader>();
+  readonly #busy = new Set<RawConnection>();
 
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     this.refuseWhenClosing();
     const { timeoutMs } = this.config as ReaderConfig;
-    const reader = connection as Reader;
+    const reader = connection as RawConnection;
     // Again and again, because an interrupt that comes before the query has begun in its thread has no effect.
     const timer = setInterval(() => reader.interrupt(), timeoutMs);
     this.#busy.add(reader);
@@ -162,7 +157,7 @@ export function connectReaders(
     pool: {
       min: 0,
       max: readers,
-      afterCreate: (connection: Reader, done: (error: Error | null) => void) =>
+      afterCreate: (connection: RawConnection, done: (error: Error | null) => void) =>
         connection.exec('pragma query_only = on; pragma busy_timeout = 100;', done),
     },
   };
