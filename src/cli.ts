@@ -26,9 +26,9 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   token: async () => (await import('./cli/operators.js')).addTokenCommands,
   audit: async () => (await import('./cli/audit.js')).addAuditCommands,
   config: async () => (await import('./cli/config.js')).addConfigCommands,
-  doctor: async () => (await import('./cli/doctor/doctor.js')).addDoctor,
-  backup: async () => (await import('./cli/backup.js')).addBackup,
-  restore: async () => (await import('./cli/backup.js')).addRestore,
+  doctor: async () => (await import('./cli/config.js')).addDoctor,
+  backup: async () => (await import('./cli/database.js')).addBackup,
+  restore: async () => (await import('./cli/database.js')).addRestore,
   database: async () => (await import('./cli/database.js')).addDatabaseCommands,
   completion: async () => (await import('./cli/completion.js')).addCompletion,
 };

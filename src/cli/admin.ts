@@ -3,10 +3,10 @@ import { adminCredentialsGivenBy } from '../config/credentials.js';
 import type { CredentialSources } from '../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../core/auth/people-passwords.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
+import { withExistingCore } from './shared/api.js';
 import { CommandError, cliActor } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
-import { withExistingCore } from './shared/store.js';
 
 export const addAdminCommands: AddCommands = (program) => {
   const admin = program.group('admin', "change the administrator's credentials");

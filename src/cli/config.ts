@@ -1,9 +1,10 @@
-// `pulsegate config`: checks the configuration, and prints the effective configuration without secrets.
+// `pulsegate config` and `pulsegate doctor`: check the configuration and this machine, and print the effective configuration without
+// secrets.
 import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/units.js';
 import type { Loaded } from '../config.js';
 import { type CommandIo, printJson, printLine } from './shared/command.js';
-import type { AddCommands, Run } from './shared/group.js';
+import type { AddCommands } from './shared/group.js';
 
 export const addConfigCommands: AddCommands = (program) => {
   const config = program.group('config', 'check or print the configuration');
@@ -11,7 +12,8 @@ export const addConfigCommands: AddCommands = (program) => {
   config
     .command('check', 'check the configuration and list all problems; exit code 2 if there are any')
     .answers(async (run, { json }) => {
-      const { file, warnings, effective } = await checked(run).catch((error: unknown) => {
+      const checked = run.load().then((loaded) => checkConfig(loaded, run.io.env));
+      const { file, warnings, effective } = await checked.catch((error: unknown) => {
         if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
         throw error;
       });
@@ -35,8 +37,6 @@ export const addConfigCommands: AddCommands = (program) => {
     });
 };
 
-const checked = async ({ load, io }: Run): Promise<Loaded> => checkConfig(await load(), io.env);
-
 /** @throws ConfigError with all problems, including those of the files that the configuration names */
 export async function checkConfig(loaded: Loaded, env: CommandIo['env']): Promise<Loaded> {
   const { readAdminCredentials } = await import('../config/credentials.js');
@@ -51,3 +51,21 @@ export async function checkConfig(loaded: Loaded, env: CommandIo['env']): Promis
   const warnings = fileWarnings(loaded.config).map(({ where, text }) => `${where}: ${text}`);
   return { ...loaded, warnings: [...loaded.warnings, ...warnings] };
 }
+
+export const addDoctor: AddCommands = (program) => {
+  program
+    .command('doctor', 'check this machine for problems; exit code 1 if the daemon cannot run')
+    .answers(async ({ load, print }) => {
+      const loaded = await load();
+      const { examine } = await import('./doctor/checks.js');
+      const findings = await examine(loaded);
+      const ok = findings.every(({ state }) => state !== 'stop');
+      if (!ok) process.exitCode = 1;
+      const show = () => {
+        for (const { state, check, text } of findings) print(`${MARKS[state]} ${check}: ${text}`);
+      };
+      return [{ ok, findings }, show];
+    });
+};
+
+const MARKS = { ok: 'ok  ', warn: 'warn', stop: 'STOP' } as const;

@@ -1,11 +1,138 @@
-// `pulsegate database copy`: moves the database between SQLite and PostgreSQL.
-import { stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+// `pulsegate backup`, `restore` and `database copy`: copies the database to a file and back, and to a database of the other kind.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, open, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.js';
+import { StartError } from '../core/errors.js';
 import type { CopyOptions } from '../store/copy.js';
-import { CommandError, type CommandIo } from './shared/command.js';
-import type { AddCommands } from './shared/group.js';
+import type { Keep, Restored, RestoredContents } from '../store/sqlite/restore.js';
+import { CommandError, type CommandIo, cannotWrite, STDIO, writeToStdout } from './shared/command.js';
+import type { AddCommands, Run, ValuesOf } from './shared/group.js';
+import { isYes } from './shared/prompt.js';
 import { printTable } from './shared/table.js';
+
+export const addBackup: AddCommands = (program) => {
+  program
+    .command('backup', 'back up the database; works while the daemon runs', {
+      '<file>': 'new file to write (-: stdout); it contains password hashes and gets mode 0600',
+    })
+    .examples('backup monday.db', 'backup - | gzip > monday.db.gz')
+    .runs(async (run, { file }) => {
+      const { database, dataDir } = (await run.load()).config;
+      if (database.client === 'pg') throw new CommandError(BACKUP_WITH_PG, 2);
+      if (file === STDIO) return backupToStdout(run, dataDir);
+      const target = resolve(file);
+      await backupTo(run, target);
+      return `Backup written to ${target}`;
+    });
+};
+
+const KEEP_OPTIONS = {
+  '--keep-tokens': 'also restore API tokens; tokens revoked since the backup become valid again',
+  '--keep-runs':
+    'also restore unfinished runs and undelivered replies; runs finished since the backup run again',
+  '--yes': 'skip the questions; restores neither tokens nor runs unless the options above are given',
+} as const;
+
+export const addRestore: AddCommands = (program) => {
+  program
+    .command('restore', 'replace the database with a backup; stop the daemon first', {
+      '<file>': 'backup file (-: stdin)',
+      ...KEEP_OPTIONS,
+    })
+    .help('\nConsole sessions are never restored: all users must sign in again.')
+    .runs(async ({ io, load, confirm }, { file, ...given }) => {
+      const { dataDir, database } = (await load()).config;
+      const { client } = database;
+      if (client === 'pg') throw new CommandError(RESTORE_WITH_PG, 2);
+      await confirm(`The database in ${dataDir} will be replaced.`);
+      const { restoreStore } = await import('../store/sqlite/restore.js');
+      const keep = (found: RestoredContents) => choosePartsToRestore(io, given, found);
+      const restore = (from: string) => restoreStore({ client, dataDir, from, now: Date.now, keep });
+      return restoredText(file === STDIO ? await restoreStdin(io, restore) : await restore(resolve(file)));
+    });
+};
+
+const BACKUP_WITH_PG =
+  'database.client is pg: back up a PostgreSQL database with pg_dump: pg_dump -Fc -f FILE postgres://USER@HOST/NAME';
+const RESTORE_WITH_PG =
+  'database.client is pg: restore a PostgreSQL database with pg_restore. Stop all daemons that use it, then run: ' +
+  'pg_restore --clean --if-exists -d postgres://USER@HOST/NAME FILE (FILE is the output of pg_dump -Fc).';
+
+/** Without a flag, asks on a terminal. Without a terminal, or with `--yes`, drops the part. */
+async function choosePartsToRestore(
+  io: CommandIo,
+  { keepTokens, keepRuns, yes }: ValuesOf<typeof KEEP_OPTIONS>,
+  found: RestoredContents,
+): Promise<Keep> {
+  const mayAsk = !yes && io.stdin.isTTY === true;
+  const decide = async (isKept: boolean | undefined, count: number, question: string) =>
+    isKept ?? (mayAsk && count > 0 && (await isYes(io, question)));
+  return {
+    tokens: await decide(
+      keepTokens,
+      found.tokens,
+      `The backup contains API tokens (${found.tokens}). Tokens revoked since the backup would become valid again. Restore them?`,
+    ),
+    runs: await decide(
+      keepRuns,
+      found.runs,
+      `The backup contains unfinished runs (${found.runs}). Runs finished since the backup would run again. Restore them?`,
+    ),
+  };
+}
+
+function restoredText({ replaced, setAside, found, kept }: Restored): string {
+  return [
+    replaced ? `Restored. The previous database is in ${replaced}` : 'Restored.',
+    ...(setAside ? [`The write-ahead log of the file before that is in ${setAside}`] : []),
+    ...(found.tokens > 0 && !kept.tokens
+      ? [`API tokens not restored: ${found.tokens}. Use --keep-tokens to restore them.`]
+      : []),
+    ...(found.runs > 0 && !kept.runs
+      ? [`Unfinished runs cancelled: ${found.runs}. Use --keep-runs to run them.`]
+      : []),
+  ].join('\n');
+}
+
+async function backupTo({ core }: Run, file: string): Promise<void> {
+  const { store } = await core();
+  await store.backup(file).catch((error: unknown) => {
+    throw error instanceof StartError ? error : cannotWrite('backup', file, error);
+  });
+}
+
+/** SQLite cannot back up to a stream, so this writes a temporary file in the data folder and unlinks it before reading. */
+async function backupToStdout(run: Run, dataDir: string): Promise<undefined> {
+  const { io } = run;
+  if (io.stdout.isTTY)
+    throw new CommandError('A backup is binary data. Write it to a file: pulsegate backup FILE', 2);
+  const path = join(dataDir, `backup-${randomUUID()}.tmp`);
+  await backupTo(run, path);
+  const handle = await open(path);
+  await unlink(path);
+  try {
+    // If the reader closes the pipe early, the process exits with 1: the backup is incomplete.
+    process.exitCode = 1;
+    await writeToStdout(handle.createReadStream({ autoClose: false }), io);
+    process.exitCode = 0;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Copies stdin to a file in a temporary folder that only this user can access. */
+async function restoreStdin<T>({ stdin }: CommandIo, restore: (from: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-restore-'));
+  try {
+    const file = join(folder, 'stdin');
+    await writeFile(file, stdin, { mode: 0o600 });
+    return await restore(file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
 
 export const addDatabaseCommands: AddCommands = (program) => {
   program

@@ -3,14 +3,13 @@ import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, type Loaded } from '../../config.js';
 import { lacksGeoFile } from '../../core/accounts/access/address-list.js';
 import type { Account } from '../../core/accounts/account.js';
-import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { operatorSettingsPrefix } from '../../core/auth/operator.js';
 import { sealedWith, totpKeyFingerprint } from '../../core/auth/totp.js';
 import { StartError } from '../../core/errors.js';
 import { LOST_GEO } from '../../parts/geo.js';
 import { openTotpKeys } from '../../parts/totp-key.js';
 import type { Store } from '../../store/store.js';
-import { withExistingCore } from '../shared/store.js';
+import { withExistingCore } from '../shared/api.js';
 import { type Found, ok, stop, warn } from './finding.js';
 import { isLoopback } from './network.js';
 
@@ -55,22 +54,15 @@ export async function checkDatabase(loaded: Loaded): Promise<Found[]> {
   }
 }
 
-/** Whether an account has a limit that bounds the damage of a leaked password. */
-function isLimited({
-  maxSessions,
-  maxClientAddresses,
-  bytesPerSecondDown,
-  quotaBytes,
-}: AccountLimits): boolean {
-  return [maxSessions, maxClientAddresses, bytesPerSecondDown, quotaBytes].some((limit) => limit !== null);
-}
+/** Any of them bounds the damage of a leaked password. */
+const BOUNDS = ['maxSessions', 'maxClientAddresses', 'bytesPerSecondDown', 'quotaBytes'] as const;
 
 function accountLimits({ socks }: Config, known: readonly Account[]): Found[] {
   const hosts = [socks.host, ...socks.listeners.map(({ host }) => host ?? [])].flat();
   const open = [...new Set(hosts.filter((host) => !isLoopback(host)))];
   if (open.length === 0 || known.length === 0) return [];
   const check = 'limits';
-  const unlimited = known.filter(({ limits }) => !isLimited(limits)).length;
+  const unlimited = known.filter(({ limits }) => BOUNDS.every((name) => limits[name] === null)).length;
   if (unlimited === 0) return [{ check, ...ok('every account has limits') }];
   const text = `${unlimited} of ${known.length} accounts have no limits, and ${open.join(', ')} is reachable from outside: a leaked password is an open proxy`;
   return [{ check, ...warn(`${text}; set maxSessions, maxClientAddresses or a quota`) }];
@@ -87,17 +79,12 @@ async function totpKey(
   config: Config,
   { settings, operators }: Pick<Store, 'settings' | 'operators'>,
 ): Promise<Found[]> {
-  const people = (await operators.all()).map(({ id, name }) => ({
-    name,
-    prefix: operatorSettingsPrefix(id),
-  }));
-  const texts = await Promise.all(
-    [{ name: 'the administrator', prefix: 'admin' }, ...people].map(async ({ name, prefix }) => ({
-      name,
-      text: (await settings.get(`${prefix}.totp`)) ?? '',
-    })),
-  );
-  const enabled = texts.filter(({ text }) => text !== '');
+  const people = (await operators.all()).map(({ id, name }) => [name, operatorSettingsPrefix(id)] as const);
+  const enabled: { name: string; text: string }[] = [];
+  for (const [name, prefix] of [['the administrator', 'admin'] as const, ...people]) {
+    const text = await settings.get(`${prefix}.totp`);
+    if (text) enabled.push({ name, text });
+  }
   if (enabled.length === 0) return [];
   let key: Buffer | null;
   try {
