@@ -128,9 +128,7 @@ function isMapped(bytes: IpBytes): boolean {
 }
 
 /** The IPv4 address inside an IPv4-mapped one (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2); any other address unchanged. */
-export function unmap(bytes: IpBytes): IpBytes {
-  return isMapped(bytes) ? bytes.subarray(12) : bytes;
-}
+export const unmap = (bytes: IpBytes): IpBytes => (isMapped(bytes) ? bytes.subarray(12) : bytes);
 
 /**
  * Parses `address/length`, or an address alone as the block of only that address. Host bits may be set and are cleared.
@@ -189,9 +187,7 @@ export function normalizeAddress(text: string): string {
 }
 
 /** The address of a socket, with an IPv4-mapped address as IPv4. Keeps a zone, without which a link-local address cannot be used. */
-export function withoutMapping(text: string): string {
-  return text.includes('%') ? text : normalizeAddress(text);
-}
+export const withoutMapping = (text: string): string => (text.includes('%') ? text : normalizeAddress(text));
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
 

@@ -51,11 +51,7 @@ export function storageProblemOf(error: unknown): StorageProblem | null {
 export const COMMIT_UNKNOWN = Symbol('commit unknown');
 
 /** Whether the transaction that failed with this error may have been committed. */
-export function isCommitUnknown(error: unknown): boolean {
-  return error instanceof Error && COMMIT_UNKNOWN in error;
-}
+export const isCommitUnknown = (error: unknown): boolean => error instanceof Error && COMMIT_UNKNOWN in error;
 
 /** Whether this error means that the database does not answer: the query can be retried. */
-export function isDatabaseAway(error: unknown): boolean {
-  return storageProblemOf(error) === 'database-away';
-}
+export const isDatabaseAway = (error: unknown): boolean => storageProblemOf(error) === 'database-away';

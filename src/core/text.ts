@@ -33,19 +33,13 @@ function escaped(char: string): string {
 }
 
 /** Removes every unprintable character. */
-export function withoutUnprintable(text: string): string {
-  return text.replace(EACH_UNPRINTABLE, '');
-}
+export const withoutUnprintable = (text: string): string => text.replace(EACH_UNPRINTABLE, '');
 
 /** Whether `text` has a control character (C0, DEL, C1) or a line or paragraph separator. */
-export function hasControl(text: string): boolean {
-  return CONTROL.test(text);
-}
+export const hasControl = (text: string): boolean => CONTROL.test(text);
 
 /** `text` on one line: a space in place of each run of white space and control, invisible or unassigned characters. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{C}\s]+/gu, ' ').trim();
-}
+export const oneLine = (text: string): string => text.replace(/[\p{C}\s]+/gu, ' ').trim();
 
 /** Replaces each name in braces by its value in `values`. A name without a value stays. */
 export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {

@@ -14,6 +14,4 @@ export function handleFor<Result>(request: PendingRequest, handle: () => Result)
 }
 
 /** True outside of requests too. */
-export function hasCaller(): boolean {
-  return pending.getStore()?.isAbandoned !== true;
-}
+export const hasCaller = (): boolean => pending.getStore()?.isAbandoned !== true;

@@ -54,9 +54,7 @@ const PER_TLS_CONNECTION = 4;
 const DEFAULT_LIMIT = 1024;
 
 /** The soft limit of open file descriptors, which Node raises to the hard limit at start. */
-export function descriptorLimit(): number {
-  return limitOf('Max open files') ?? DEFAULT_LIMIT;
-}
+export const descriptorLimit = (): number => limitOf('Max open files') ?? DEFAULT_LIMIT;
 
 /** V8 reserves much more address space than it uses, and dies where it gets none. */
 const LEAST_ADDRESS_SPACE = 4 * 2 ** 30;
@@ -86,9 +84,7 @@ export function connectionsFor(descriptors: number, hasTls: boolean): number {
 }
 
 /** The number of descriptors that connections of players may not use. */
-export function reservedOf(descriptors: number): number {
-  return Math.max(RESERVED, Math.floor(descriptors / 10));
-}
+export const reservedOf = (descriptors: number): number => Math.max(RESERVED, Math.floor(descriptors / 10));
 
 /** Created before the threads of players, and started when all of them run. */
 export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part {

@@ -86,22 +86,21 @@ function startServer(
   });
 }
 
-/** Implements `ListenOptions.open` with a node:net server. */
-export async function openServer(server: Server, where: Endpoint, isDualStack: boolean): Promise<Opened> {
-  const { address: host, port } = where;
-  const code = await startServer(server, { host, port, ipv6Only: host.includes(':') && !isDualStack });
-  if (code !== null) return { code };
-  return { ...(boundTo(server) ?? where), close: () => void server.close() };
-}
-
-/** As `openServer`, on a socket that can be handed over. */
-export async function openServerOver(
-  sockets: ListeningSockets,
+/** Implements `ListenOptions.open` with a node:net server. @param sockets null: the socket cannot be handed over */
+export async function openServer(
+  sockets: ListeningSockets | null,
   server: Server,
   record: SocketRecord,
 ): Promise<Opened> {
-  const opened = sockets.openTcp(record);
-  return 'code' in opened ? opened : serveOn(sockets, server, opened.fd, opened.local);
+  if (sockets) {
+    const opened = sockets.openTcp(record);
+    return 'code' in opened ? opened : serveOn(sockets, server, opened.fd, opened.local);
+  }
+  const { address, port, isDualStack } = record;
+  const ipv6Only = address.includes(':') && !isDualStack;
+  const code = await startServer(server, { host: address, port, ipv6Only });
+  if (code !== null) return { code };
+  return { ...(boundTo(server) ?? { address, port }), close: () => void server.close() };
 }
 
 /** Lets the server have a duplicate, because it closes what it listens on. */

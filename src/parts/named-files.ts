@@ -117,9 +117,7 @@ function problemsOf(read: () => unknown): readonly Problem[] {
   }
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 function isProgram(path: string): boolean {
   try {

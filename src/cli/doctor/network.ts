@@ -41,7 +41,7 @@ export async function checkPort(config: Config, name: 'socks' | 'admin'): Promis
       name,
       hosts,
       port,
-      open: (where, isDualStack) => openServer(createServer(), where, isDualStack),
+      open: (where, isDualStack) => openServer(null, createServer(), { name, ...where, isDualStack }),
     });
     close();
     return ok(port === 0 ? 'any free port' : `${addresses.join(', ')} free`);

@@ -238,6 +238,4 @@ export function createAccounts(
   };
 }
 
-export function refused<Reason>(reason: Reason): Refused<Reason> {
-  return { ok: false, reason };
-}
+export const refused = <Reason>(reason: Reason): Refused<Reason> => ({ ok: false, reason });

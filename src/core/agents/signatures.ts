@@ -120,6 +120,4 @@ function haveCommon(right: readonly Buffer[], given: readonly Buffer[]): boolean
 }
 
 /** Reject duplicates: ambiguous which value applies. */
-function only(values: readonly string[]): string {
-  return values.length === 1 ? (values[0] ?? '') : '';
-}
+const only = (values: readonly string[]): string => (values.length === 1 ? (values[0] ?? '') : '');

@@ -17,9 +17,7 @@ export function passwordFault(password: string): PasswordFault | null {
 }
 
 /** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
-export function isValidPersonName(name: string): boolean {
-  return isValidUsername(name) && !name.includes(':');
-}
+export const isValidPersonName = (name: string): boolean => isValidUsername(name) && !name.includes(':');
 
 /** Rounds of a new hash. */
 export const PASSWORD_ROUNDS = 600_000;

@@ -14,9 +14,7 @@ const DIGITS = 6;
 const SECRET_BYTES = 20;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-export function newTotpSecret(): Buffer {
-  return randomBytes(SECRET_BYTES);
-}
+export const newTotpSecret = (): Buffer => randomBytes(SECRET_BYTES);
 
 /** RFC 4648 §6 without padding, as apps expect it. */
 export function toBase32(bytes: Uint8Array): string {
@@ -26,9 +24,7 @@ export function toBase32(bytes: Uint8Array): string {
 }
 
 /** The counter of RFC 6238 §4.2: whole steps since the epoch. */
-export function totpStep(now: number): number {
-  return Math.floor(now / STEP_MS);
-}
+export const totpStep = (now: number): number => Math.floor(now / STEP_MS);
 
 /** The code of one step, RFC 4226 §5.3. */
 export function totpCode(secret: Uint8Array, step: number): string {
@@ -83,9 +79,7 @@ export function totpKeyFingerprint(key: Buffer): string {
 }
 
 /** The fingerprint of the key that `text` is encrypted with; null: it is not encrypted. */
-export function sealedWith(text: string): string | null {
-  return SEALED.exec(text)?.[1] ?? null;
-}
+export const sealedWith = (text: string): string | null => SEALED.exec(text)?.[1] ?? null;
 
 /** @param name of the setting: the text is of no use in another one */
 export function sealSecret(key: Buffer, name: string, secret: Buffer): string {

@@ -142,6 +142,4 @@ function matching(rules: readonly Rule[], candidate: Candidate, geo: Geo): Rule 
   return rules.find((rule) => matchesEntry(rule, candidate, geo));
 }
 
-function denied(reason: EgressRefusal, rule?: string): EgressVerdict {
-  return { ok: false, reason, rule };
-}
+const denied = (reason: EgressRefusal, rule?: string): EgressVerdict => ({ ok: false, reason, rule });

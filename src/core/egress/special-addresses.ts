@@ -35,14 +35,10 @@ const PRIVATE = blocks([
 ]);
 
 /** Link-local, multicast, unspecified or reserved addresses, and cloud metadata services. */
-export function isNeverAllowed(ip: IpBytes): boolean {
-  return NEVER.some((block) => inCidr(ip, block));
-}
+export const isNeverAllowed = (ip: IpBytes): boolean => NEVER.some((block) => inCidr(ip, block));
 
 /** Loopback, private, carrier-shared, unique local: RFC 6890 addresses that are not globally reachable but are hosts. */
-export function isPrivate(ip: IpBytes): boolean {
-  return PRIVATE.some((block) => inCidr(ip, block));
-}
+export const isPrivate = (ip: IpBytes): boolean => PRIVATE.some((block) => inCidr(ip, block));
 
 const COMPATIBLE = block('::/96');
 const TRANSLATED = block('::ffff:0:0:0/96');

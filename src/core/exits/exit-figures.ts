@@ -1,12 +1,10 @@
 // What this daemon knows of each exit: bytes of its sessions since the start, connect times and failures of the last hour, and which
 // of its ways out work.
-import type { Clock } from '../clock.js';
+import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { parseIp } from '../ip.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
 import { type Exit, type ExitState, waysOf } from './exit.js';
 
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 /** The newest connections of an exit that percentiles are computed from. */
 const MAX_SAMPLES = 1_000;
 
@@ -21,14 +19,11 @@ interface Used {
 }
 
 export class ExitFigures implements Partial<SessionObserver> {
-  readonly #now: Clock;
   readonly #used = new Map<string, Used>();
   /** By the way; see waysOf. Those that have not been tried are missing. */
   readonly #isUp = new Map<string, boolean>();
 
-  constructor(now: Clock) {
-    this.#now = now;
-  }
+  constructor(private readonly now: Clock) {}
 
   /** Connect times are in ms (null: none). An exit that nobody has used has zeros, and without a tried way no state. */
   of(exit: Exit) {
@@ -38,7 +33,7 @@ export class ExitFigures implements Partial<SessionObserver> {
       samples = [],
       failures = new Map(),
     } = this.#used.get(exit.name) ?? {};
-    const since = this.#now() - HOUR_MS;
+    const since = this.now() - HOUR_MS;
     const times = samples.flatMap(({ at, ms }) => (at < since ? [] : [ms])).sort((a, b) => a - b);
     const at = (share: number): number | null => times[Math.floor((times.length - 1) * share)] ?? null;
     for (const minute of failures.keys()) if (minute * MINUTE_MS <= since) failures.delete(minute);
@@ -71,10 +66,10 @@ export class ExitFigures implements Partial<SessionObserver> {
   /** So many connections have failed. */
   failed(exit: string, count: number): void {
     const { failures } = this.#of(exit);
-    const minute = Math.floor(this.#now() / MINUTE_MS);
+    const minute = Math.floor(this.now() / MINUTE_MS);
     failures.set(minute, (failures.get(minute) ?? 0) + count);
     const [first = minute] = failures.keys();
-    if (first * MINUTE_MS <= this.#now() - HOUR_MS) failures.delete(first);
+    if (first * MINUTE_MS <= this.now() - HOUR_MS) failures.delete(first);
   }
 
   /** Forgets exits and ways that are no more. */
@@ -87,7 +82,7 @@ export class ExitFigures implements Partial<SessionObserver> {
   opened({ exit, connectMs }: Session): void {
     if (exit === null || connectMs === null) return;
     const used = this.#of(exit);
-    used.samples[used.next] = { at: this.#now(), ms: connectMs };
+    used.samples[used.next] = { at: this.now(), ms: connectMs };
     used.next = (used.next + 1) % MAX_SAMPLES;
   }
 

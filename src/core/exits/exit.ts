@@ -168,9 +168,7 @@ export function chooseAddress(
 }
 
 /** The mask of the bits of one byte after the first `bits`. */
-function hostMask(bits: number): number {
-  return bits <= 0 ? 0xff : 0xff >> Math.min(8, bits);
-}
+const hostMask = (bits: number): number => (bits <= 0 ? 0xff : 0xff >> Math.min(8, bits));
 
 /** Why a machine cannot use an exit. */
 export type ExitProblem = 'exit-needs-native' | 'exit-needs-net-admin' | 'exit-no-interface';

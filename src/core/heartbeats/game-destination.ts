@@ -71,9 +71,10 @@ function readHost(text: string, path: string): HostTest {
   return (target) => target.name === name;
 }
 
-function inBlock(block: Cidr): HostTest {
-  return ({ ip }) => ip !== null && inCidr(ip, block);
-}
+const inBlock =
+  (block: Cidr): HostTest =>
+  ({ ip }) =>
+    ip !== null && inCidr(ip, block);
 
 const LABELS = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 // A name that ends in a number is a mistyped address: no top-level domain is numeric (RFC 3696 §2).

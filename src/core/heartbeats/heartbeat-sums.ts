@@ -212,24 +212,22 @@ type Row = { -readonly [K in keyof HeartbeatSumRow]: HeartbeatSumRow[K] };
 
 class SummedRows {
   readonly #accounts = new Map<string, { games: Set<string>; rows: Map<string | null, Row> }>();
-  readonly #maxGames: number;
-  readonly #gamesOf: (accountId: string) => ReadonlySet<string>;
   size = 0;
 
-  constructor(maxGames: number, gamesOf: (accountId: string) => ReadonlySet<string>) {
-    this.#maxGames = maxGames;
-    this.#gamesOf = gamesOf;
-  }
+  constructor(
+    private readonly maxGames: number,
+    private readonly gamesOf: (accountId: string) => ReadonlySet<string>,
+  ) {}
 
   add({ accountId, gameId, count, bytesUp, bytesDown }: HeartbeatSumRow): void {
     let account = this.#accounts.get(accountId);
     if (!account) {
-      account = { games: new Set(this.#gamesOf(accountId)), rows: new Map() };
+      account = { games: new Set(this.gamesOf(accountId)), rows: new Map() };
       this.#accounts.set(accountId, account);
     }
     const { games, rows } = account;
     const isOther =
-      gameId !== null && gameId !== OTHER_GAMES && !games.has(gameId) && games.size >= this.#maxGames;
+      gameId !== null && gameId !== OTHER_GAMES && !games.has(gameId) && games.size >= this.maxGames;
     const key = isOther ? OTHER_GAMES : gameId;
     const row = rows.get(key);
     if (row) {

@@ -138,13 +138,11 @@ export class SessionReporter implements Partial<SessionObserver> {
   #writing = new Set<Session>();
   #ended = new Set<string>();
   #flushes = 0;
-  readonly #store: Pick<LiveSessionStore, 'write'>;
-  readonly #rateOf: RateOf;
 
-  constructor(store: Pick<LiveSessionStore, 'write'>, rateOf: RateOf) {
-    this.#store = store;
-    this.#rateOf = rateOf;
-  }
+  constructor(
+    private readonly store: Pick<LiveSessionStore, 'write'>,
+    private readonly rateOf: RateOf,
+  ) {}
 
   opened(session: Session): void {
     this.#live.set(session, null);
@@ -214,8 +212,8 @@ export class SessionReporter implements Partial<SessionObserver> {
     for (let start = 0; start < Math.max(due.length, ended.length); start += MAX_PER_WRITE) {
       const batch = due
         .slice(start, start + MAX_PER_WRITE)
-        .map((session) => ({ session, view: viewOf(session, this.#rateOf(session.id)) }));
-      await this.#store.write(
+        .map((session) => ({ session, view: viewOf(session, this.rateOf(session.id)) }));
+      await this.store.write(
         batch.map(({ view }) => view),
         ended.slice(start, start + MAX_PER_WRITE),
       );

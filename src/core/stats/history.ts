@@ -65,13 +65,6 @@ export function stepStarts(at: number, calendar: Calendar): Record<SampleStep, n
 
 export type History = ReturnType<typeof createHistory>;
 
-export interface HistoryColumns {
-  readonly at: readonly number[];
-  readonly stepMs: number;
-  /** One list per column, as long as `at`; null where nothing was measured. */
-  readonly values: Readonly<Record<keyof Sample, readonly (number | null)[]>>;
-}
-
 export function createHistory(options: {
   store: SampleStore;
   /** Whether this node measures the values of the whole service. */
@@ -131,7 +124,8 @@ export function createHistory(options: {
       return writeAll();
     },
 
-    async columns(range: Range): Promise<HistoryColumns> {
+    /** One list per column, as long as `at`; null where nothing was measured. */
+    async columns(range: Range) {
       const at = stepsOf(range, now());
       const { stepMs } = RANGES[range];
       const rows = await store.list(range === 'month' ? 'hour' : 'minute', at[0] ?? 0);

@@ -2,50 +2,20 @@
 import { isExpired } from '../accounts/account.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Calendar } from '../accounts/usage/calendar.js';
-import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
+import type { LiveActivity } from '../accounts/usage/live-activity.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
-import type { RunCounts, SampleStore } from './history.js';
-
-export interface OverviewNow {
-  readonly at: number;
-  readonly sessions: number;
-  readonly playersOnline: number;
-  readonly bytesPerSecondUp: number;
-  readonly bytesPerSecondDown: number;
-  readonly heartbeatsPerMinute: number;
-  readonly today: Readonly<Counters>;
-  readonly accounts: {
-    readonly total: number;
-    readonly enabled: number;
-    readonly disabled: number;
-    readonly online: number;
-    readonly expired: number;
-    readonly expiringIn7Days: number;
-    readonly neverUsed: number;
-  };
-  readonly runs: RunCounts;
-  readonly topAccounts: readonly {
-    readonly id: string;
-    readonly username: string;
-    readonly bytesUp: number;
-    readonly bytesDown: number;
-    readonly sessions: number;
-  }[];
-  readonly topGames: readonly {
-    readonly gameId: string;
-    readonly accountsOnline: number;
-    readonly heartbeats: number;
-  }[];
-}
+import type { SampleStore } from './history.js';
 
 const WEEK_MS = 7 * DAY_MS;
 const TOP = 10;
 const FRESH_MS = 1_000;
 /** How long the games of the day are cached. */
 const GAMES_FRESH_MS = 30_000;
+
+export type OverviewNow = Awaited<ReturnType<ReturnType<typeof createOverview>>>;
 
 /** Returns a function that returns the current overview. It rejects when the database does not answer. */
 export function createOverview(deps: {
@@ -56,10 +26,10 @@ export function createOverview(deps: {
   readonly heartbeatSums: Pick<HeartbeatSums, 'games'>;
   readonly calendar: Calendar;
   readonly now: Clock;
-}): () => Promise<OverviewNow> {
+}) {
   const { directory, sessions, activity, now } = deps;
   const midnight = (at: number): number => deps.calendar.periodStart('day', at) ?? at;
-  let cached: { at: number; overview: Promise<OverviewNow> } | null = null;
+  let cached: { at: number; overview: ReturnType<typeof compute> } | null = null;
   let games: { at: number; found: Map<string, number> } = { at: Number.NEGATIVE_INFINITY, found: new Map() };
 
   async function gamesOfToday(at: number): Promise<Map<string, number>> {
@@ -74,7 +44,7 @@ export function createOverview(deps: {
     return games.found;
   }
 
-  function countAccounts(at: number): OverviewNow['accounts'] {
+  function countAccounts(at: number) {
     let [enabled, expired, expiringIn7Days, neverUsed] = [0, 0, 0, 0];
     for (const account of directory.all()) {
       if (account.isEnabled) enabled += 1;
@@ -99,7 +69,7 @@ export function createOverview(deps: {
     return byGame;
   }
 
-  async function compute(at: number): Promise<OverviewNow> {
+  async function compute(at: number) {
     sessions.count();
     const [runs, heartbeatsOf] = await Promise.all([deps.samples.runs(midnight(at)), gamesOfToday(at)]);
     const online = accountsByGame();

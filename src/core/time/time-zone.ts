@@ -47,9 +47,7 @@ export function zonedTime(utcMs: number, zone: string): number {
 }
 
 /** The local time in `zone` at `at`, written as if it were UTC; the inverse of `zonedTime`. */
-export function shownIn(zone: string, at: number): number {
-  return zone === 'UTC' ? at : at + offsetAt(at, zone);
-}
+export const shownIn = (zone: string, at: number): number => (zone === 'UTC' ? at : at + offsetAt(at, zone));
 
 /** The UTC offset of `zone` at `at`, in ms. */
 function offsetAt(at: number, zone: string): number {

@@ -13,9 +13,7 @@ const LATEST_MS = utc(9999, 12, 31, 23, 59, 59);
 export const WIRE_DATE_RANGE = '0001-01-01T00:00:00 to 9999-12-31T23:59:59 (UTC)';
 
 /** Whether `ms` (milliseconds since the Unix epoch) is in the years 0001 to 9999 UTC, which the format can represent. */
-export function isWireDate(ms: number): boolean {
-  return ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS;
-}
+export const isWireDate = (ms: number): boolean => ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS;
 
 /** The nearest representable time to `ms`, for values stored before such times were refused. */
 export function toWireDate(ms: number): number {
@@ -74,6 +72,4 @@ function isCalendarDate(ms: number, month: number, day: number): boolean {
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
 /** @param number 0 to 59 */
-function two(number: number): string {
-  return TWO_DIGITS[number] ?? '';
-}
+const two = (number: number): string => TWO_DIGITS[number] ?? '';

@@ -29,7 +29,6 @@ type Waiting = { -readonly [Field in keyof SessionRecord]: SessionRecord[Field] 
 export class SessionRecorder
   implements Pick<SessionObserver, 'opened' | 'resumed' | 'destinationChanged' | 'closed' | 'passed'>
 {
-  readonly #options: SessionRecorderOptions;
   readonly #records: Waiting[] = [];
   /** The waiting records of a session, by its id. */
   readonly #waiting = new Map<string, Waiting[]>();
@@ -43,9 +42,7 @@ export class SessionRecorder
   #batch: RecordBatch | null = null;
   #number = 0;
 
-  constructor(options: SessionRecorderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SessionRecorderOptions) {}
 
   readonly opened = (session: Session): void => {
     const { destination, outgoing, via, exit } = session;
@@ -56,12 +53,12 @@ export class SessionRecorder
   /** The process before this one has recorded it, if sessions are recorded. */
   readonly resumed = (session: Session, recorded: readonly DatagramDestination[]): void => {
     if (session.protocol === 'udp') this.#destinations.set(session.id, new Set(recorded.map(keyOf)));
-    if (this.#options.isOn()) this.#recorded.add(session.id);
+    if (this.options.isOn()) this.#recorded.add(session.id);
   };
 
   readonly destinationChanged = (session: Session): void => {
     const { destination, outgoing, via, exit } = session;
-    this.#addDestination(session, { ...destination, outgoing, via, exit }, this.#options.now());
+    this.#addDestination(session, { ...destination, outgoing, via, exit }, this.options.now());
   };
 
   readonly passed = (session: Session, summary: SessionSummary): void => {
@@ -90,7 +87,7 @@ export class SessionRecorder
     let batches = Math.ceil(waiting / BATCH_SIZE) + (this.#batch === null ? 0 : 1);
     for (; batches > 0; batches -= 1) {
       this.#batch ??= this.#take();
-      await this.#options.store.write(this.#batch, this.#number);
+      await this.options.store.write(this.#batch, this.#number);
       this.#batch = null;
     }
   }
@@ -109,9 +106,9 @@ export class SessionRecorder
   #addDestination(session: Session, destination: DatagramDestination, startedAt: number): void {
     const known = this.#destinations.get(session.id);
     const key = keyOf(destination);
-    if (known === undefined || known.has(key) || known.size > this.#options.maxDestinations) return;
+    if (known === undefined || known.has(key) || known.size > this.options.maxDestinations) return;
     known.add(key);
-    if (known.size <= this.#options.maxDestinations) return this.#add(session, destination, startedAt);
+    if (known.size <= this.options.maxDestinations) return this.#add(session, destination, startedAt);
     const others = { host: OTHER_DESTINATIONS, address: '', port: 0, outgoing: null, via: null, exit: null };
     this.#add(session, others, startedAt);
   }
@@ -121,7 +118,7 @@ export class SessionRecorder
     { host, address, port, outgoing, via, exit }: DatagramDestination,
     startedAt = session.openedAt,
   ): void {
-    const { isOn, node, maxPending, now } = this.#options;
+    const { isOn, node, maxPending, now } = this.options;
     if (!isOn()) return;
     if (this.#records.length >= maxPending) {
       this.#gap ??= { node, from: startedAt, to: 0, count: 0 };

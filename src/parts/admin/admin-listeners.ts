@@ -21,7 +21,6 @@ import {
   openServer,
   openServerOn,
   openServerOnPath,
-  openServerOver,
 } from '../listen.js';
 import type { ListeningSockets } from '../listening-sockets.js';
 
@@ -61,10 +60,7 @@ export function createAdminListenersPart(deps: {
       name,
       hosts,
       port,
-      open: (where, isDualStack) =>
-        sockets
-          ? openServerOver(sockets, create(), { name, ...where, isDualStack })
-          : openServer(create(), where, isDualStack),
+      open: (where, isDualStack) => openServer(sockets, create(), { name, ...where, isDualStack }),
     });
 
   return {

@@ -110,15 +110,14 @@ export function createPenaltiesPart(deps: {
   readonly log: Log;
 }): PenaltiesPart {
   const store = deps.core.store.penalties;
-  const { of, publish, read, flush } = createPenalties({ store, monotonicNow: () => performance.now() });
-  if (!store) return { name: 'penalties', of, publish, read };
+  const { flush, ...penalties } = createPenalties({ store, monotonicNow: () => performance.now() });
   const tasks = createTasks(deps.log);
   return {
     name: 'penalties',
-    of,
-    publish,
-    read,
-    start: () => tasks.every(INTERVAL_MS, 'penalties', flush),
+    ...penalties,
+    start() {
+      if (store) tasks.every(INTERVAL_MS, 'penalties', flush);
+    },
     stop: tasks.stop,
   };
 }

@@ -172,6 +172,4 @@ export function createLoginLog(options: {
   };
 }
 
-function blockedKey(source: string, username: string): string {
-  return `blocked-address ${source} ${username}`;
-}
+const blockedKey = (source: string, username: string): string => `blocked-address ${source} ${username}`;

@@ -132,9 +132,7 @@ const GUESSES: ReadonlySet<string> = new Set<LoginFailure>([
  * Whether the outcome of a login is a guess at a name or password. A client that knows the password does not guess, even when its
  * account may not be used from there or then, or is at a limit.
  */
-export function isGuess(outcome: string): boolean {
-  return GUESSES.has(outcome);
-}
+export const isGuess = (outcome: string): boolean => GUESSES.has(outcome);
 
 /** Whether the account refuses the login, and not a wrong name or password. */
 export function isAccountRefusal(reason: LoginFailure): reason is AccountRefusal {

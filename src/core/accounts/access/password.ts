@@ -51,14 +51,10 @@ export function verifyAgainstDummy(password: string | Uint8Array): false {
 }
 
 /** Whether `stored` has a salt. A hash without one is replaced at the next successful login. */
-export function isSalted(stored: string): boolean {
-  return SALTED.test(stored);
-}
+export const isSalted = (stored: string): boolean => SALTED.test(stored);
 
 /** Whether `stored` is a valid password hash; for imports. */
-export function isPasswordHash(stored: string): boolean {
-  return SALTED.test(stored) || BARE.test(stored);
-}
+export const isPasswordHash = (stored: string): boolean => SALTED.test(stored) || BARE.test(stored);
 
 function parse(stored: string): Stored | null {
   const [, salt, digest] = SALTED.exec(stored) ?? [];

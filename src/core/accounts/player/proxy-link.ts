@@ -49,9 +49,7 @@ export interface LinkAddress {
 const EVERY_ADDRESS = ['0.0.0.0', '::', ''];
 
 /** Whether players can connect to it: a host name or an address, but not a wildcard address. */
-export function isPublicHost(text: string): boolean {
-  return isHost(text) && !EVERY_ADDRESS.includes(text);
-}
+export const isPublicHost = (text: string): boolean => isHost(text) && !EVERY_ADDRESS.includes(text);
 
 /**
  * @param set the public address from the operator

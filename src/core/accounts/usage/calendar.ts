@@ -197,9 +197,7 @@ function clockShift(zone: string): number {
   return Math.max(...offsets) - Math.min(...offsets);
 }
 
-function modulo(value: number, by: number): number {
-  return ((value % by) + by) % by;
-}
+const modulo = (value: number, by: number): number => ((value % by) + by) % by;
 
 export type TimeZonesSetting = ReturnType<typeof createTimeZonesSetting>;
 

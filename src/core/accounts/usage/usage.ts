@@ -30,13 +30,11 @@ export class TrafficMeter {
   #unknown = new Set<string>();
   #tickedAt = Number.NEGATIVE_INFINITY;
   #unwritten = new Map<string, Map<number, Counts>>();
-  readonly #periodOf: (accountId: string) => QuotaPeriod;
-  readonly #calendar: Calendar;
 
-  constructor(periodOf: (accountId: string) => QuotaPeriod, calendar: Calendar) {
-    this.#periodOf = periodOf;
-    this.#calendar = calendar;
-  }
+  constructor(
+    private readonly periodOf: (accountId: string) => QuotaPeriod,
+    private readonly calendar: Calendar,
+  ) {}
 
   /** Starts from the sums of the database, and adds unwritten traffic. */
   load(accountId: string, period: QuotaPeriod, counted: CountedTraffic, now: number): void {
@@ -57,11 +55,11 @@ export class TrafficMeter {
   }
 
   addSession(accountId: string, now: number): void {
-    this.#countsOf(accountId, this.#calendar.dayOf(now)).sessions += 1;
+    this.#countsOf(accountId, this.calendar.dayOf(now)).sessions += 1;
   }
 
   addTraffic(accountId: string, up: number, down: number, now: number): void {
-    const counts = this.#countsOf(accountId, this.#calendar.dayOf(now));
+    const counts = this.#countsOf(accountId, this.calendar.dayOf(now));
     counts.up += up;
     counts.down += down;
     const used = this.#usedOf(accountId, now);
@@ -80,7 +78,7 @@ export class TrafficMeter {
     used.up += bytesUp;
     used.down += bytesDown;
     const { startsAt } = used.current;
-    if (startsAt === null || day >= this.#calendar.dayOf(startsAt)) used.current.bytes += bytesUp + bytesDown;
+    if (startsAt === null || day >= this.calendar.dayOf(startsAt)) used.current.bytes += bytesUp + bytesDown;
   }
 
   /** Moves accounts to an earlier period when the clock was set back. */
@@ -117,7 +115,7 @@ export class TrafficMeter {
   #usedOf(accountId: string, now: number): Used {
     let used = this.#used.get(accountId);
     if (!used) {
-      const period = this.#periodOf(accountId);
+      const period = this.periodOf(accountId);
       used = { up: 0, down: 0, period, current: this.#periodAt(period, now, 0), other: null };
       this.#used.set(accountId, used);
     }
@@ -128,7 +126,7 @@ export class TrafficMeter {
   /** Switches to the period of `now`: a new period starts at zero, the other known period continues. */
   #enterPeriod(accountId: string, used: Used, now: number): void {
     const { current, other } = used;
-    const startsAt = this.#calendar.periodStart(used.period, now);
+    const startsAt = this.calendar.periodStart(used.period, now);
     if (current.startsAt === startsAt) return;
     used.other = current;
     if (other?.startsAt === startsAt) {
@@ -140,7 +138,7 @@ export class TrafficMeter {
   }
 
   #periodAt(period: QuotaPeriod, now: number, bytes: number): UsedInPeriod {
-    return { startsAt: this.#calendar.periodStart(period, now), bytes };
+    return { startsAt: this.calendar.periodStart(period, now), bytes };
   }
 
   #unwrittenSum(accountId: string): { up: number; down: number } {
