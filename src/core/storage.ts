@@ -1,17 +1,7 @@
 // Problems of the database while the daemon runs, with their texts.
 
 /** `gone` and `replaced`: writes would go to a file that was deleted. */
-export type StorageProblem =
-  | 'database-gone'
-  | 'database-replaced'
-  | 'database-corrupt'
-  | 'database-locked'
-  | 'database-read-only'
-  | 'database-away'
-  | 'database-failing'
-  | 'disk-full';
-
-export const STORAGE_PROBLEMS: Readonly<Record<StorageProblem, string>> = {
+export const STORAGE_PROBLEMS = {
   'database-gone':
     'the database file was deleted or moved; changes are refused. Restore a backup, or restart the daemon',
   'database-replaced':
@@ -23,7 +13,8 @@ export const STORAGE_PROBLEMS: Readonly<Record<StorageProblem, string>> = {
   'database-away': 'the database server cannot be reached or does not answer; the log contains the reason',
   'database-failing': 'the database cannot be read or written; the log contains the reason',
   'disk-full': 'no space left on the disk of the database',
-};
+} as const;
+export type StorageProblem = keyof typeof STORAGE_PROBLEMS;
 
 /** The result of a failed check; `error` is the error of the database or the system, if any. */
 export interface StorageFault {

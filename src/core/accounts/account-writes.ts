@@ -38,8 +38,6 @@ export interface AccountWriteDeps {
 }
 
 /** Each call rejects, and changes nothing, when the database cannot be written. Call one at a time for an account. */
-export type AccountWrites = ReturnType<typeof createAccountWrites>;
-
 export function createAccountWrites(deps: AccountWriteDeps) {
   const { store, directory, usage, pool, calendar, now } = deps;
   /** Puts stored accounts into the directory. Resolves when the usage of those that `isCounted` selects is counted. */

@@ -38,21 +38,12 @@ const UNSIGNED: Verified = { ok: false, reason: 'unsigned' };
  * @param header every value of a header, by its lower-case name
  * @param now ms since the epoch
  */
-export function verifySignature(
+export const verifySignature = (
   sender: SigningSender,
   header: Header,
   body: Uint8Array,
   now: number,
-): Verified {
-  switch (sender.scheme) {
-    case 'github':
-      return verifyGithub(sender, header, body);
-    case 'stripe':
-      return verifyStripe(sender, header, body, now);
-    case 'standard':
-      return verifyStandard(sender, header, body, now);
-  }
-}
+): Verified => VERIFIERS[sender.scheme](sender, header, body, now);
 
 /** `X-Hub-Signature-256: sha256=<hex>` over the body. */
 function verifyGithub({ secrets }: SigningSender, header: Header, body: Uint8Array): Verified {
@@ -94,6 +85,8 @@ function verifyStandard(sender: SigningSender, header: Header, body: Uint8Array,
   );
   return isRight && id !== '' && id.length <= 255 ? inTime(time, id, sender, now) : UNSIGNED;
 }
+
+const VERIFIERS = { github: verifyGithub, stripe: verifyStripe, standard: verifyStandard };
 
 function inTime(
   time: string,

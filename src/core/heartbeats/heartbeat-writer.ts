@@ -9,23 +9,6 @@ import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatStore, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 
-export interface HeartbeatWriterOptions {
-  readonly pool: HeartbeatPool;
-  readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins' | 'byId'>;
-  readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim' | 'totalsOf'>;
-  readonly accounts: Pick<AccountStore, 'saveLogins'>;
-  /** Writes the counted traffic of accounts. Rejects when it cannot, and keeps it then. */
-  readonly traffic: { flush(): Promise<void> };
-  /** Writes the records of sessions. Rejects when it cannot, and keeps them then. */
-  readonly records: { flush(): Promise<void> };
-  readonly retention: HeartbeatRetention;
-  readonly flushIntervalMs: number;
-  readonly trimIntervalMs: number;
-  readonly now: Clock;
-  readonly timers: Timers;
-  readonly log: Log;
-}
-
 /** Entries in one transaction: large enough to be cheap each, small enough to let other writers in between. */
 const BATCH_SIZE = 5000;
 const TRIM_SLICE = 5000;
@@ -41,7 +24,22 @@ const STOP_RETRY_MS = 200;
  * before the removal are deleted with the account, the store drops entries appended after it, the pool drops the waiting entries,
  * and ignores totals that were read before the removal.
  */
-export function createHeartbeatWriter(options: HeartbeatWriterOptions) {
+export function createHeartbeatWriter(options: {
+  readonly pool: HeartbeatPool;
+  readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins' | 'byId'>;
+  readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim' | 'totalsOf'>;
+  readonly accounts: Pick<AccountStore, 'saveLogins'>;
+  /** Writes the counted traffic of accounts. Rejects when it cannot, and keeps it then. */
+  readonly traffic: { flush(): Promise<void> };
+  /** Writes the records of sessions. Rejects when it cannot, and keeps them then. */
+  readonly records: { flush(): Promise<void> };
+  readonly retention: HeartbeatRetention;
+  readonly flushIntervalMs: number;
+  readonly trimIntervalMs: number;
+  readonly now: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+}) {
   const { pool, directory, heartbeats, accounts, retention, now, timers, log } = options;
   const inTurn = createTurns();
   const trimmer = createPoller({

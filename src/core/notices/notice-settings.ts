@@ -118,19 +118,11 @@ export const SECRETS = {
   wecom: { field: 'key', sentTo: ['baseUrl'] },
 } as const;
 
-/** Returns whether the channel has all settings that it needs for sending. */
-export function isSetUp(settings: NoticeSettings, channel: NoticeChannel): boolean {
-  switch (channel) {
-    case 'webhook':
-      return settings.webhook.url !== null;
-    case 'email':
-      return settings.email.host !== null && settings.email.from !== '';
-    case 'telegram':
-      return settings.telegram.token !== null;
-    case 'wecom':
-      return settings.wecom.key !== null;
-  }
-}
+/** What each channel needs for sending. */
+const NEEDED = { webhook: ['url'], email: ['host', 'from'], telegram: ['token'], wecom: ['key'] };
+
+export const isSetUp = (settings: NoticeSettings, channel: NoticeChannel): boolean =>
+  NEEDED[channel].every((field) => Boolean(Reflect.get(settings[channel], field)));
 
 export function sendsTo(settings: NoticeSettings, { channel, recipient }: Way): boolean {
   if (!isSetUp(settings, channel)) return false;

@@ -71,8 +71,6 @@ class WrittenMeanwhile extends Error {
   override readonly name = 'WrittenMeanwhile';
 }
 
-export type Setting<Value> = ReturnType<typeof createSetting<Value>>;
-
 export function createSetting<Value>(options: SettingOptions<Value>) {
   const { store, key, parse, format } = options;
   let current = options.initial;

@@ -13,17 +13,6 @@ import {
 
 const BATCH_SIZE = 5_000;
 
-export interface SessionRecorderOptions {
-  readonly store: Pick<SessionRecordStore, 'write'>;
-  readonly isOn: () => boolean;
-  readonly node: string;
-  /** Most records that wait for the database; more are dropped and counted. */
-  readonly maxPending: number;
-  /** Most destinations of one association. */
-  readonly maxDestinations: number;
-  readonly now: Clock;
-}
-
 type Waiting = { -readonly [Field in keyof SessionRecord]: SessionRecord[Field] };
 
 export class SessionRecorder
@@ -42,7 +31,18 @@ export class SessionRecorder
   #batch: RecordBatch | null = null;
   #number = 0;
 
-  constructor(private readonly options: SessionRecorderOptions) {}
+  constructor(
+    private readonly options: {
+      readonly store: Pick<SessionRecordStore, 'write'>;
+      readonly isOn: () => boolean;
+      readonly node: string;
+      /** Most records that wait for the database; more are dropped and counted. */
+      readonly maxPending: number;
+      /** Most destinations of one association. */
+      readonly maxDestinations: number;
+      readonly now: Clock;
+    },
+  ) {}
 
   readonly opened = (session: Session): void => {
     const { destination, outgoing, via, exit } = session;

@@ -24,8 +24,6 @@ import {
 } from '../listen.js';
 import type { ListeningSockets } from '../listening-sockets.js';
 
-export type AdminListenersPart = ReturnType<typeof createAdminListenersPart>;
-
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */
 export function createAdminListenersPart(deps: {
   readonly config: Pick<Config, 'admin'>;

@@ -27,8 +27,6 @@ export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners'
   readonly problem: () => Promise<string | null>;
 }
 
-export type HttpPart = ReturnType<typeof createHttpPart>;
-
 export function createHttpPart(
   deps: ServiceParts &
     ObservedParts & {

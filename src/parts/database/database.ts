@@ -14,8 +14,6 @@ import { hasCaller } from '../callers.js';
 import type { Part } from '../lifecycle.js';
 import { connectionOf } from './connection-string.js';
 
-export type DatabasePart = Awaited<ReturnType<typeof createDatabasePart>>;
-
 /** Opens, locks and migrates the database. Throws StartError. */
 export async function createDatabasePart(config: Config, log: Log) {
   const onMigration = (event: MigrationEvent) => reportMigration(log, event);

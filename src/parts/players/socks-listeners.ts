@@ -36,8 +36,6 @@ export interface SocksListenersOptions {
   readonly tls: Pick<TlsListenersPart, 'open'>;
 }
 
-export type SocksListenersPart = ReturnType<typeof createSocksListenersPart>;
-
 /** `start` opens all listeners or none: on failure it closes the open ones and throws StartError. */
 export function createSocksListenersPart(options: SocksListenersOptions) {
   let listening: OpenedAll | null = null;

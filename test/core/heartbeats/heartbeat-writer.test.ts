@@ -9,10 +9,7 @@ import type { Account } from '../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
 import type { Heartbeat, HeartbeatTotals } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
-import {
-  createHeartbeatWriter,
-  type HeartbeatWriterOptions,
-} from '../../../src/core/heartbeats/heartbeat-writer.js';
+import { createHeartbeatWriter } from '../../../src/core/heartbeats/heartbeat-writer.js';
 import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
 import { logInto } from '../../helpers/admin.js';
@@ -54,7 +51,7 @@ const WRITE_FAILED = 'heartbeat write failed; will retry';
 const RECOVERED = 'heartbeat write recovered';
 
 /** A writer on a store that records its calls and whose functions a test can replace. */
-function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
+function setup(overrides: Partial<Parameters<typeof createHeartbeatWriter>[0]> = {}) {
   const pool = overrides.pool ?? new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
   const directory = new AccountDirectory();
   const batches: Heartbeat[][] = [];

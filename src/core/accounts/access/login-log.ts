@@ -71,8 +71,6 @@ interface Group {
   place: number | null;
 }
 
-export type LoginLog = ReturnType<typeof createLoginLog>;
-
 /**
  * Keeps at most `maxGroups` groups, and at most half of them for blocked sources; drops further ones, so that guessing names
  * cannot fill the memory.

@@ -199,8 +199,6 @@ function clockShift(zone: string): number {
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by;
 
-export type TimeZonesSetting = ReturnType<typeof createTimeZonesSetting>;
-
 /** @param calendar follows the setting */
 export function createTimeZonesSetting(store: SettingStore, calendar: Calendar) {
   const zoneOf = (zones: readonly ZoneSince[]) => zones.at(-1)?.zone ?? 'UTC';

@@ -2,8 +2,8 @@
 import { COUNT, choiceOf, type Kind, PER_MINUTE, TEXT } from '../fields/kinds.js';
 
 /** When the quota resets: every day, every week on Monday, every calendar month (see calendar.ts), or never. */
-export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
-export const QUOTA_PERIODS: readonly QuotaPeriod[] = ['day', 'week', 'month', 'never'];
+export const QUOTA_PERIODS = ['day', 'week', 'month', 'never'] as const;
+export type QuotaPeriod = (typeof QUOTA_PERIODS)[number];
 
 /** Every limit is optional: null is "no limit", unless it says something else. */
 export interface AccountLimits {
