@@ -39,7 +39,7 @@ export interface ImportedLine {
 type ImportedFields = Pick<Account, 'remarks' | 'expiresAt' | 'authorizedAddresses' | 'allowedClients'>;
 
 /** No change is needed: the line contains the reason. */
-export interface Settled {
+interface Settled {
   readonly kind: 'settled';
   readonly line: ImportedLine;
 }

@@ -109,7 +109,7 @@ function emptySections(data: unknown, schema: walk.Schema): unknown {
   );
 }
 
-export interface EffectiveEntry {
+interface EffectiveEntry {
   /** `socks.handshakeTimeout`. */
   readonly path: string;
   /** The value as YAML; of a secret only whether it is set. */
@@ -119,7 +119,7 @@ export interface EffectiveEntry {
 }
 
 /** @param overrideOf the `where` of the override that set the value at a path; undefined when none did */
-export function effectiveEntries(
+function effectiveEntries(
   settings: Settings,
   fileData: unknown,
   overrideOf: (path: readonly string[]) => string | undefined,

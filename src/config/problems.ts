@@ -6,7 +6,7 @@ import { HIDDEN } from './units.js';
 import * as walk from './walk.js';
 
 /** The position of the value or key at a path. */
-export type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;
+type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;
 
 /** The problems for `issues`, which `schema` reported for `data`. */
 export function toProblems(

@@ -36,7 +36,7 @@ const HASHED = /-[\w-]{8}\.\w+$/;
 /** The encodings in which the build compresses a file, best first, and the file name suffix of each. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly body: Buffer;
   readonly compressed: Readonly<Partial<Record<string, Buffer>>>;

@@ -219,7 +219,7 @@ const SECRETIVE = /^\/api\/v1\/(session|tokens|accounts\/export)(\/|$)/i;
  * Compresses responses of /api/v1, except those with secrets: when a response contains text of the request beside a secret, the
  * lengths of many compressed responses reveal the secret (BREACH). Mount it before the routes.
  */
-export function compressJson(): Middleware {
+function compressJson(): Middleware {
   const compressed = compress({
     threshold: MIN_COMPRESSED_BYTES,
     filter: (type) => type === 'application/json',

@@ -166,7 +166,7 @@ export type LinkServices = Pick<Services, 'publicAddress' | 'socks'>;
 export type Source = 'default' | 'file' | 'environment' | 'flag';
 
 /** The facts about the daemon that every caller with credentials may know. */
-export interface AboutDaemon {
+interface AboutDaemon {
   readonly version: string;
   readonly startedAt: number;
   readonly socks: readonly string[];

@@ -9,7 +9,7 @@ import { parseWireDate } from '../../core/time/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 
 /** The account fields of a form. Undefined: the form does not contain the field, and the account keeps its value. */
-export interface FormFields {
+interface FormFields {
   readonly isEnabled?: boolean | undefined;
   /** In milliseconds since the epoch. */
   readonly expiresAt?: number | null | undefined;

@@ -66,7 +66,7 @@ async function run(action: FormAction, accounts: Accounts, by: ReturnType<typeof
 const NEVER = ['2037-12-31', '23:59:59'] as const;
 
 /** @param zone IANA time zone of the dates */
-export function accountsPage(accounts: Iterable<Account>, zone: string): string {
+function accountsPage(accounts: Iterable<Account>, zone: string): string {
   const lines: string[] = [];
   for (const account of accounts) {
     const { limits } = account;

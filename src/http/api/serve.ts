@@ -27,7 +27,7 @@ import {
 } from './route.js';
 import { type FieldFault, fieldError, fieldErrorOf } from './schemas.js';
 
-export interface BodyReaders {
+interface BodyReaders {
   /** Fields that the schemas do not have: 400, or ignored. */
   readonly unknownFields: 'refused' | 'ignored';
   readonly readJsonObject: ReadJsonObject;

@@ -41,7 +41,7 @@ export interface Client {
   readonly hosts: readonly string[];
 }
 
-export interface ClientReader {
+interface ClientReader {
   read(req: IncomingMessage): Client;
   /** Whether the address of a peer belongs to a trusted proxy. */
   isTrusted(peer: string): boolean;

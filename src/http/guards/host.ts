@@ -11,7 +11,7 @@ import type { AdminState } from '../caller.js';
 /** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */
 const MAX_KNOWN = 100;
 
-export interface HostGuardDeps {
+interface HostGuardDeps {
   /** Host names, and `*.name` for every name below it. */
   readonly allowed: readonly string[];
   /** Whether our certificate contains a name. Over TLS, a page with another name fails at the certificate check. */

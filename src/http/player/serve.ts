@@ -20,7 +20,7 @@ import type { PlayerPageSettings } from './page-settings.js';
 import { playerRoutes } from './routes.js';
 import { sendPac, sendToProgram } from './subscription.js';
 
-export interface PlayerOptions {
+interface PlayerOptions {
   /** Folder of the built player page. */
   readonly playerFolder: string;
   /** Number of sources whose requests are counted. */

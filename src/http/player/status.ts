@@ -128,7 +128,7 @@ export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerS
 }
 
 /** Returns the devices, oldest first. @param client address of the request's client */
-export function devicesOf(sessions: readonly LiveSessionView[], client: string): z.infer<typeof Device>[] {
+function devicesOf(sessions: readonly LiveSessionView[], client: string): z.infer<typeof Device>[] {
   const byAddress = new Map<string, LiveSessionView[]>();
   const oldestFirst = [...sessions].sort((one, other) => one.openedAt - other.openedAt);
   for (const session of oldestFirst) {

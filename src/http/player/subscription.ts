@@ -121,7 +121,7 @@ function blockedName(account: Account, periodBytes: number, now: number): string
 }
 
 /** The first address in the operator's contact. */
-export const supportUrlOf = (contact: string | null): string | null =>
+const supportUrlOf = (contact: string | null): string | null =>
   /(?:https?:\/\/|mailto:|tg:)[\x21-\x7e]+/.exec(contact ?? '')?.[0] ?? null;
 
 /** Sends the PAC file, which is the same for every account. */

@@ -26,7 +26,7 @@ export function serveApi(
 }
 
 /** For an operator: its own entries of the audit log, and for a seller its own accounts. */
-export function restrictedTo(caller: Caller | undefined, services: Services): Services {
+function restrictedTo(caller: Caller | undefined, services: Services): Services {
   if (!caller?.operator) return services;
   const { id, role } = caller.operator;
   const audit = auditOf(services.audit, id);

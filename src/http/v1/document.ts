@@ -41,7 +41,7 @@ b.method { display: inline-block; min-width: 4.5rem; }
 table { border-collapse: collapse; } td, th { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top; }
 `;
 /** For the Content-Security-Policy of the page. */
-export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
+const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
 
 export function documentPage(document: Json): string {
   const paths = document['paths'] as Record<string, Record<string, Json>>;

@@ -77,7 +77,7 @@ async function drain(
   return DONE;
 }
 
-export function presentNode({ load, addresses: { socks, admin }, ...node }: FleetNode, thisNode: string) {
+function presentNode({ load, addresses: { socks, admin }, ...node }: FleetNode, thisNode: string) {
   return {
     ...withTimes(node, 'startedAt', 'renewedAt'),
     ...load,

@@ -10,7 +10,7 @@ import { Bytes, BytesPerSecond, Count, component, Guid, Range, Time } from '../a
 import type { Caller } from '../caller.js';
 import type { EventStreams, Services, Watched } from '../services.js';
 
-export const Overview = component('Overview', {
+const Overview = component('Overview', {
   at: Time,
   sessions: Count,
   /** Accounts with at least one live session. */
@@ -79,7 +79,7 @@ export const overviewRoutes = [
   }),
 ];
 
-export function presentOverview(now: OverviewNow): Record<string, unknown> {
+function presentOverview(now: OverviewNow): Record<string, unknown> {
   const { runs, today, at, ...rest } = now;
   const { queued, running, succeeded, failed } = runs;
   const { logins, failures, bytesUp, bytesDown, heartbeats } = today;

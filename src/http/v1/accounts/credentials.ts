@@ -88,7 +88,7 @@ export const subscriptionRoutes = [
 ];
 
 /** A link to store, and what is shown of it once. */
-export function newLink(
+function newLink(
   { playerPage, now }: Pick<Services, 'playerPage' | 'now'>,
   ctx: ParameterizedContext<AdminState>,
 ): { readonly link: AccountLink; readonly shown: z.infer<typeof NewSubscription> } {

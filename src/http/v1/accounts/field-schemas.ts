@@ -47,19 +47,16 @@ export const AccountUsage = component('AccountUsage', {
   totalBytesDown: Bytes,
 });
 
-/** Client addresses and networks that authenticate as the account without credentials. Those of two accounts never overlap. */
-export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
+const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
   description:
     'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that sends no credentials uses this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
 });
 
-/** Client addresses, networks and countries from which the account may log in; none: everywhere. */
-export const AllowedClients = z.array(z.string().min(1).max(64)).max(256).meta({
+const AllowedClients = z.array(z.string().min(1).max(64)).max(256).meta({
   description:
     'Addresses, networks and countries from which the account may log in (203.0.113.7, 2001:db8::/48, asn:64500, country:de); none: everywhere. At most socks.maxAllowedClients. Countries and numbers of networks need the files of `geo` in the configuration; without them, such an entry allows nobody.',
 });
 
-/** The days and hours at which the account may be used, in the time zone of the configuration (`timeZone`); null: always. */
 export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
   description:
     'Days and hours in the time zone `timeZone`: mon-fri 08:00-23:00; sat,sun 00:00-24:00. null: always.',

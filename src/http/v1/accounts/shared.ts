@@ -89,7 +89,7 @@ export function changeOf({ expiresAt, limits, contacts, ...fields }: Changes): A
   };
 }
 
-export function accountFacts({ usage, sessions }: Pick<Services, 'usage' | 'sessions'>): AccountFacts {
+function accountFacts({ usage, sessions }: Pick<Services, 'usage' | 'sessions'>): AccountFacts {
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
 }
 

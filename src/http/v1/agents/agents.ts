@@ -15,7 +15,7 @@ import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { conversationCursors } from '../cursors.js';
 
-export const AgentName = z.string().min(1).max(128);
+const AgentName = z.string().min(1).max(128);
 export const SessionKey = z.string().regex(SESSION_KEY);
 
 /** The filters of both runs and conversations. */

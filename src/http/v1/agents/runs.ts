@@ -122,10 +122,10 @@ async function shownRun(
   return { body: { ...presentRun(run), deliveries: tries.map(presentDelivery) } };
 }
 
-export function presentRun(run: StoredRun) {
+function presentRun(run: StoredRun) {
   return withTimes(run, 'acceptedAt', 'startedAt', 'finishedAt', 'nextDeliveryAt');
 }
 
-export function presentDelivery({ runId: _, ...delivery }: Delivery) {
+function presentDelivery({ runId: _, ...delivery }: Delivery) {
   return withTimes(delivery, 'startedAt', 'finishedAt');
 }
