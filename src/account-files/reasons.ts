@@ -1,11 +1,11 @@
 // A line of a file as its reader found it, why it cannot be imported, and the settings of CCProxy that an import cannot keep.
 import { ADDRESS_TEXTS } from '../core/accounts/access/address-list.js';
 import { SCHEDULE_RULE } from '../core/accounts/access/schedule.js';
+import { newAccount } from '../core/accounts/account-input.js';
 import type { AccountView } from '../core/accounts/account-query.js';
 import { FIELDS } from '../core/accounts/fields/account-fields.js';
-import { NO_CONTACTS } from '../core/accounts/fields/contacts.js';
 import type { Cell } from '../core/accounts/fields/kinds.js';
-import { type CountedTraffic, NO_LIMITS } from '../core/accounts/usage/limits.js';
+import type { CountedTraffic } from '../core/accounts/usage/limits.js';
 import { fillText } from '../core/text.js';
 import { formatWireDate } from '../core/time/wire-date.js';
 
@@ -82,30 +82,9 @@ export interface FileView {
   readonly usage: CountedTraffic;
 }
 
-const FIRST = [
-  'username',
-  'passwordHash',
-  'linkHash',
-  'isEnabled',
-  'remarks',
-  'createdAt',
-  'expiresAt',
-  'id',
-];
-/** The fields after the usage. No file names the owner, or says that the account is suspended. */
-const LATER = FIELDS.filter(
-  ([name]) => !FIRST.includes(name) && !['owner', 'suspendedUntil', 'suspendReason'].includes(name),
-);
-
-/** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
-export const FILE_FIELDS: readonly string[] = [
-  ...FIRST,
-  ...['lastLoginAt', 'dataCount', 'latestGameId'],
-  ...Object.keys(NO_LIMITS),
-  ...['periodBytes', 'totalBytesUp', 'totalBytesDown'],
-  ...LATER.map(([name]) => name),
-  ...Object.keys(NO_CONTACTS),
-];
+/** Written beside the other fields of the table, or in no file: none names the owner, or says that the account is suspended. */
+const APART = ['isEnabled', 'remarks', 'expiresAt', 'owner', 'suspendedUntil', 'suspendReason'];
+const LATER = FIELDS.filter(([name]) => !APART.includes(name));
 
 /** The fields that a file without hashes leaves out. */
 export const HASHES: readonly string[] = ['passwordHash', 'linkHash'];
@@ -139,6 +118,14 @@ export function toRow({ view, usage }: FileView): Row {
     ...account.contacts,
   };
 }
+
+/** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
+export const FILE_FIELDS: readonly string[] = Object.keys(
+  toRow({
+    view: { account: newAccount({ username: '' }, '', 0), dataCount: 0, latestGameId: null },
+    usage: { periodBytes: 0, totalBytesUp: 0, totalBytesDown: 0 },
+  }),
+);
 
 /** Reads one key of the account's section; undefined: it is missing or empty. */
 type ReadKey = (name: string) => string | undefined;
