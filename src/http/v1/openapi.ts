@@ -195,7 +195,7 @@ function tidy(context: { jsonSchema: { [key: string]: unknown } }): void {
   if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum'];
 }
 
-/** Unknown fields are refused (unknown-fields.ts), which Zod's own form of an input does not say. */
+/** Unknown fields are refused (serve.ts), which Zod's own form of an input does not say. */
 function tidyInput(context: { jsonSchema: { [key: string]: unknown } }): void {
   tidy(context);
   const { jsonSchema } = context;
