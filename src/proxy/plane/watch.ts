@@ -24,6 +24,8 @@ export interface PlaneWatchOptions {
 
 interface Seen {
   turns: number;
+  /** What it takes to start says nothing about its loop. */
+  isStarted: boolean;
   /** Time since the last observed turn of the loop, in ms. */
   quietMs: number;
   isReported: boolean;
@@ -62,11 +64,13 @@ export class PlaneWatch {
     const sinceMs = Math.min(now - this.#checkedAt, (2 * this.#stuckMs) / CHECKS);
     this.#checkedAt = now;
     for (const worker of this.#options.workers) {
-      const seen = this.#seen.get(worker) ?? { turns: 0, quietMs: 0, isReported: false };
+      const seen = this.#seen.get(worker) ?? { turns: 0, isStarted: false, quietMs: 0, isReported: false };
       this.#seen.set(worker, seen);
       const turns = this.#options.gauges.getSign(worker.index, 'turns');
-      seen.quietMs = turns === seen.turns ? seen.quietMs + sinceMs : 0;
+      const isQuiet = turns === seen.turns && worker.isStarted === seen.isStarted;
+      seen.quietMs = isQuiet ? seen.quietMs + sinceMs : 0;
       seen.turns = turns;
+      seen.isStarted = worker.isStarted;
       const limitMs = worker.isStarted || worker.isStopping ? this.#stuckMs : START_FACTOR * this.#stuckMs;
       if (seen.quietMs >= limitMs && !worker.isOver) this.#end(worker, seen);
     }
