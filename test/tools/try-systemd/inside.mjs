@@ -116,9 +116,7 @@ async function restartByUnit() {
 async function upgradeTo(file) {
   await must('dpkg', '--force-downgrade', '-i', file);
   const version = await must('dpkg-deb', '--field', file, 'Version');
-  const ready = (await must('journalctl', '-u', 'pulsegate', '-o', 'cat', '-n', '50', '--no-pager')).split(
-    '\n',
-  );
+  const ready = (await must('journalctl', '-u', 'pulsegate', '-o', 'cat', '--no-pager')).split('\n');
   const started = ready.findLast((line) => line.includes('"msg":"ready"')) ?? '{}';
   expect('version of the running program', JSON.parse(started).version, version);
 }
@@ -243,6 +241,50 @@ async function compare(players) {
   console.log(`counted alike by peers, registry and database: ${JSON.stringify(counted)}`);
 }
 
+/** The process is killed while it hands over: sessions may end, and nothing else is lost. */
+async function killInHandover() {
+  const before = await query('select count(*), sum(bytes_up), sum(bytes_down) from traffic_days');
+  const starts = Number(await property('NRestarts'));
+  const pid = await property('MainPID');
+  await must('systemctl', 'restart', '--no-block', 'pulsegate');
+  await pause(100 * Math.random());
+  await run('kill', '-9', pid);
+  await eventually(
+    'the service runs again',
+    async () =>
+      (await property('MainPID')) !== pid &&
+      (await run('pulsegate', 'node', 'list')).code === 0 &&
+      (await property('ActiveState')) === 'active',
+  );
+  expect('accounts after a kill', (await api('/api/v1/accounts')).items.length, KINDS.length);
+  expect(
+    'traffic after a kill',
+    await query('select count(*), sum(bytes_up), sum(bytes_down) from traffic_days'),
+    before,
+  );
+  console.log(
+    `killed in a handover: runs again, ${Number(await property('NRestarts')) - starts} starts by systemd`,
+  );
+}
+
+/** `journalctl -p warning` shows warnings and errors of the daemon, and only these. */
+async function checkPriorities() {
+  // A key that a reload does not apply is a warning.
+  writeFileSync(CONFIG, readFileSync(CONFIG, 'utf8').replace(/^( +private: )allow/m, '$1deny'));
+  await must('systemctl', 'reload', 'pulsegate');
+  const log = ['-u', 'pulsegate', '-t', 'pulsegate', '-o', 'cat', '--no-pager'];
+  const isWarned = async () => (await must('journalctl', ...log)).includes('changed keys need a restart');
+  await eventually('the reload warns', isWarned);
+  const lines = await must('journalctl', ...log, '-p', 'warning');
+  const levels = new Set(lines.split('\n').map((line) => /"level":"(\w+)"/.exec(line)?.[1]));
+  expect(
+    'levels below warning in the journal',
+    [...levels].filter((level) => level === 'info' || level === 'debug'),
+    [],
+  );
+  expect('warnings in the journal', levels.has('warn') || levels.has('error'), true);
+}
+
 async function main() {
   const accounts = await install();
   const players = await startPlayers({ proxy: 1080, counts: COUNTS, accounts });
@@ -266,6 +308,10 @@ async function main() {
     `sessions ended ${seen.ended.length}, refused ${seen.refused.length}, wrong ${seen.wrong.length}, logins ${seen.logins}`,
   );
   console.log(`longest pause ${Math.max(...pauses)} ms, slowest login ${Math.round(seen.slowestLoginMs)} ms`);
+  if (isWhole) {
+    await killInHandover();
+    await checkPriorities();
+  }
   for (const kind of ['ended', 'refused', 'wrong']) expect(kind, seen[kind].slice(0, 5), []);
 }
 
@@ -275,7 +321,14 @@ try {
   failures.push(error.message);
   console.log(`FAILED ${error.stack}`);
 }
-if (failures.length > 0)
-  console.log(await must('journalctl', '-u', 'pulsegate', '-o', 'cat', '-n', '60', '--no-pager'));
+if (failures.length > 0) {
+  const log = (await must('journalctl', '-u', 'pulsegate', '-o', 'cat', '--no-pager')).split('\n');
+  console.log(
+    log
+      .filter((line) => !line.includes('"msg":"session ended"'))
+      .slice(-60)
+      .join('\n'),
+  );
+}
 console.log(failures.length === 0 ? 'passed' : `${failures.length} failed`);
 process.exit(failures.length === 0 ? 0 : 1);
