@@ -8,9 +8,8 @@ export const NAME_OR_WILDCARD =
   /^(?:\*\.)?(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i;
 
 /** Whether `text` is an IP address or a host name. Digits and dots that are no IPv4 address are neither. */
-export function isHost(text: string): boolean {
-  return isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
-}
+export const isHost = (text: string): boolean =>
+  isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
 
 /** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {
@@ -22,9 +21,8 @@ export function isHttpUrl(text: string): boolean {
 export const MAX_SOCKET_PATH_BYTES = 107;
 
 /** Whether a Unix socket can have this path. */
-export function isSocketPath(path: string): boolean {
-  return path !== '' && !path.includes('\0') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
-}
+export const isSocketPath = (path: string): boolean =>
+  path !== '' && !path.includes('\0') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 
 /** The first and the last port, both included. */
 export type PortRange = readonly [first: number, last: number];

@@ -1,9 +1,8 @@
 // Errors with codes: failures to start the daemon or a command, and queries that exceed their time limit.
 
 /** The `code` of an error of the system, Node.js, SQLite or PostgreSQL; undefined when it has none. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
 /** A failed start. The message says what is wrong, where, and what to do. Callers decide by `code`. */
 export class StartError extends Error {

@@ -176,9 +176,8 @@ export function sortableRange({ bytes, length }: Cidr): AddressRange {
 }
 
 /** Text that sorts as addresses do: '4' or '6', and the bytes in hexadecimal. */
-export function sortable(ip: IpBytes): string {
-  return (ip.length === 4 ? '4' : '6') + Buffer.from(ip).toString('hex');
-}
+export const sortable = (ip: IpBytes): string =>
+  (ip.length === 4 ? '4' : '6') + Buffer.from(ip).toString('hex');
 
 /** The canonical text of an address for logs, lists and limits: unmapped, without zone. Returns other text unchanged. */
 export function normalizeAddress(text: string): string {
@@ -197,9 +196,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /** `host:port` for logs, entries and messages, with IPv6 addresses in brackets (RFC 3986 §3.2.2). */
-export function formatHostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
+export const formatHostPort = (host: string, port: number): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
 /** The source of an address: an IPv6 address becomes its /64; other text is unchanged. */
 export function sourceOf(address: string): string {

@@ -34,9 +34,8 @@ export function withStorageProblem<Failure extends Error>(
 }
 
 /** Returns the problem of the storage that an error shows; null: the error has another cause. */
-export function storageProblemOf(error: unknown): StorageProblem | null {
-  return error instanceof Error && PROBLEM in error ? (error[PROBLEM] as StorageProblem) : null;
-}
+export const storageProblemOf = (error: unknown): StorageProblem | null =>
+  error instanceof Error && PROBLEM in error ? (error[PROBLEM] as StorageProblem) : null;
 
 /** Marks the error of a COMMIT without an answer: whether the transaction was committed is unknown. */
 export const COMMIT_UNKNOWN = Symbol('commit unknown');

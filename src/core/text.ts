@@ -42,9 +42,8 @@ export const hasControl = (text: string): boolean => CONTROL.test(text);
 export const oneLine = (text: string): string => text.replace(/[\p{C}\s]+/gu, ' ').trim();
 
 /** Replaces each name in braces by its value in `values`. A name without a value stays. */
-export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}
+export const fillText = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 
 /** The candidate nearest to `name` by edit distance, ignoring case; undefined when none is near. */
 export function closest(name: string, candidates: readonly string[]): string | undefined {

@@ -9,9 +9,8 @@ export interface PendingRequest {
 
 const pending = new AsyncLocalStorage<PendingRequest>();
 
-export function handleFor<Result>(request: PendingRequest, handle: () => Result): Result {
-  return pending.run(request, handle);
-}
+export const handleFor = <Result>(request: PendingRequest, handle: () => Result): Result =>
+  pending.run(request, handle);
 
 /** True outside of requests too. */
 export const hasCaller = (): boolean => pending.getStore()?.isAbandoned !== true;

@@ -11,9 +11,8 @@ import { geoWarnings, readGeoFiles } from './geo.js';
 const WRITTEN_BY_OTHERS = 0o002;
 
 /** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
-export function certificateProblems(config: Config): Problem[] {
-  return tlsFilesOf(config).flatMap(([where, tls]) => problemsOf(() => readTlsFiles(tls, where)));
-}
+export const certificateProblems = (config: Config): Problem[] =>
+  tlsFilesOf(config).flatMap(([where, tls]) => problemsOf(() => readTlsFiles(tls, where)));
 
 /** Returns the problems of the files of countries and networks. Any of them prevents the start of the daemon. */
 export function geoFileProblems({ geo }: Config): readonly Problem[] {

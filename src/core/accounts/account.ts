@@ -85,9 +85,8 @@ export function withLastLogin(account: Account, at: number): Account {
 }
 
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */
-export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boolean {
-  return account.expiresAt !== null && account.expiresAt <= now;
-}
+export const isExpired = (account: Pick<Account, 'expiresAt'>, now: number): boolean =>
+  account.expiresAt !== null && account.expiresAt <= now;
 
 /** A suspension ends by itself, to the millisecond. */
 export function isSuspended({ suspendedUntil }: Pick<Account, 'suspendedUntil'>, now: number): boolean {

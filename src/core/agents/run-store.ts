@@ -201,6 +201,5 @@ const VALUES = {
 
 export const RUN_VARIABLES: readonly string[] = Object.keys(VALUES);
 
-export function runVariables(input: AgentInput): Record<string, string> {
-  return Object.fromEntries(Object.entries(VALUES).map(([name, value]) => [name, value(input)]));
-}
+export const runVariables = (input: AgentInput): Record<string, string> =>
+  Object.fromEntries(Object.entries(VALUES).map(([name, value]) => [name, value(input)]));

@@ -7,9 +7,8 @@ export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 export const STANDARD_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
 export const STANDARD_FORM = 'whsec_ and base64 of at least 12 bytes';
 
-export function isSenderSecret(scheme: SignatureScheme, secret: string): boolean {
-  return scheme !== 'standard' || STANDARD_SECRET.test(secret);
-}
+export const isSenderSecret = (scheme: SignatureScheme, secret: string): boolean =>
+  scheme !== 'standard' || STANDARD_SECRET.test(secret);
 
 export interface SigningSender {
   readonly scheme: SignatureScheme;

@@ -38,9 +38,8 @@ export function readJsonObject(bytes: Uint8Array): ReadJson {
 }
 
 /** The object's own field; undefined when it is missing or null. */
-export function field(object: JsonObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
-}
+export const field = (object: JsonObject, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 
 /** JSON text with sorted keys at every depth: equal values have equal text. */
 export function canonicalJson(value: unknown): string {

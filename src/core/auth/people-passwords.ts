@@ -123,6 +123,5 @@ export function createPeoplePasswords(options: {
 }
 
 /** SHA-256, hexadecimal; empty for null. Secrets of 256 random bits need no salt and no more rounds. */
-export function fingerprintOf(secret: string | Uint8Array | null): string {
-  return secret === null ? '' : hash('sha256', secret, 'hex');
-}
+export const fingerprintOf = (secret: string | Uint8Array | null): string =>
+  secret === null ? '' : hash('sha256', secret, 'hex');

@@ -74,9 +74,8 @@ const TAG_BYTES = 16;
 const SEALED = /^aes-256-gcm\$([0-9a-f]{16})\$([A-Za-z0-9+/]+=*)$/;
 
 /** Tells two keys apart, without revealing either. */
-export function totpKeyFingerprint(key: Buffer): string {
-  return hash('sha256', Buffer.concat([Buffer.from('pulsegate totp key'), key]), 'hex').slice(0, 16);
-}
+export const totpKeyFingerprint = (key: Buffer): string =>
+  hash('sha256', Buffer.concat([Buffer.from('pulsegate totp key'), key]), 'hex').slice(0, 16);
 
 /** The fingerprint of the key that `text` is encrypted with; null: it is not encrypted. */
 export const sealedWith = (text: string): string | null => SEALED.exec(text)?.[1] ?? null;

@@ -138,8 +138,7 @@ function readList(list: 'allow' | 'deny', texts: readonly string[], path: string
   });
 }
 
-function matching(rules: readonly Rule[], candidate: Candidate, geo: Geo): Rule | undefined {
-  return rules.find((rule) => matchesEntry(rule, candidate, geo));
-}
+const matching = (rules: readonly Rule[], candidate: Candidate, geo: Geo): Rule | undefined =>
+  rules.find((rule) => matchesEntry(rule, candidate, geo));
 
 const denied = (reason: EgressRefusal, rule?: string): EgressVerdict => ({ ok: false, reason, rule });

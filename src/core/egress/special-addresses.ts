@@ -80,9 +80,8 @@ function localNat64(ip: IpBytes): IpBytes[] {
 }
 
 /** Interface identifier 00-00-5E-FE or 02-00-5E-FE and the IPv4 address, under any prefix. */
-function isIsatap(ip: IpBytes): boolean {
-  return ((ip[8] ?? 0) & 0xfd) === 0 && ip[9] === 0 && ip[10] === 0x5e && ip[11] === 0xfe;
-}
+const isIsatap = (ip: IpBytes): boolean =>
+  ((ip[8] ?? 0) & 0xfd) === 0 && ip[9] === 0 && ip[10] === 0x5e && ip[11] === 0xfe;
 
 function blocks(texts: readonly string[]): readonly Cidr[] {
   return texts.map(block);

@@ -194,9 +194,8 @@ export class PayloadMatcher {
   }
 }
 
-function mostBytes(candidates: readonly PayloadCandidate[]): number {
-  return Math.max(0, ...candidates.map(({ maxBytes }) => maxBytes));
-}
+const mostBytes = (candidates: readonly PayloadCandidate[]): number =>
+  Math.max(0, ...candidates.map(({ maxBytes }) => maxBytes));
 
 /** Decodes captured bytes (one character each) as UTF-8 if they are valid, otherwise as latin1, and cleans the text. */
 function gameIdOf(latin1: string): string | null {

@@ -16,9 +16,8 @@ export const WIRE_DATE_RANGE = '0001-01-01T00:00:00 to 9999-12-31T23:59:59 (UTC)
 export const isWireDate = (ms: number): boolean => ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS;
 
 /** The nearest representable time to `ms`, for values stored before such times were refused. */
-export function toWireDate(ms: number): number {
-  return Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS + SECOND_MS - 1);
-}
+export const toWireDate = (ms: number): number =>
+  Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS + SECOND_MS - 1);
 
 /**
  * Writes `ms` (milliseconds since the Unix epoch) as `yyyy-MM-ddTHH:mm:ss` in UTC, cut to the second.

@@ -112,9 +112,8 @@ export function sortableAddress(text: string): string {
 }
 
 /** The address of a sortable one. */
-export function addressOf(text: string): string {
-  return text === '' ? '' : formatIp(Buffer.from(text.slice(1), 'hex'));
-}
+export const addressOf = (text: string): string =>
+  text === '' ? '' : formatIp(Buffer.from(text.slice(1), 'hex'));
 
 /** What the words in front of an address or a port say; null: nothing clear. */
 type Role = 'outgoing' | 'destination' | null;
@@ -181,9 +180,8 @@ export function readReport(text: string, now: number): Report {
   };
 }
 
-function distinct<Item>(items: readonly Item[]): Item[] {
-  return [...new Map(items.map((each) => [JSON.stringify(each), each])).values()].slice(0, MAX_FOUND);
-}
+const distinct = <Item>(items: readonly Item[]): Item[] =>
+  [...new Map(items.map((each) => [JSON.stringify(each), each])).values()].slice(0, MAX_FOUND);
 
 function endsOf(line: string): Report['ends'][number][] {
   const found = [...line.matchAll(ADDRESS), ...line.matchAll(PORT)].sort(

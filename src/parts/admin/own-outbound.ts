@@ -45,9 +45,10 @@ export function ownOutboundCheck(
  * is not certain. Several sockets may have the same local end: the system reuses a port for connections to different destinations,
  * of this process and of any other program.
  */
-export function createIsOwnOutbound(deps: OutboundDeps): IsOwnOutbound {
-  return (peer, here) => deps.hasPort(peer.port) && deps.isLocal(peer.address) && isOwn(deps, peer, here);
-}
+export const createIsOwnOutbound =
+  (deps: OutboundDeps): IsOwnOutbound =>
+  (peer, here) =>
+    deps.hasPort(peer.port) && deps.isLocal(peer.address) && isOwn(deps, peer, here);
 
 /**
  * The connection of this process may have another destination. Then either address translation redirected it to this listener, and

@@ -28,9 +28,8 @@ export interface AddressRefusal {
 }
 
 /** Splits a text such as `203.0.113.7, 2001:db8::/48` without validation. */
-export function addressesOfText(text: string): string[] {
-  return text.split(SEPARATORS).filter((entry) => entry !== '');
-}
+export const addressesOfText = (text: string): string[] =>
+  text.split(SEPARATORS).filter((entry) => entry !== '');
 
 /** The text for files; `addressesOfText` parses it. */
 export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');

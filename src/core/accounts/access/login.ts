@@ -117,9 +117,8 @@ export function accountRefusal(
 }
 
 /** Why an account may not be used from the address `client`, whatever the time; null: it may. Its sessions from there end. */
-export function clientRefusal(account: Refusable, client: string, geo: Geo): 'client-not-allowed' | null {
-  return isAllowedClient(account.allowedClients, client, geo) ? null : 'client-not-allowed';
-}
+export const clientRefusal = (account: Refusable, client: string, geo: Geo): 'client-not-allowed' | null =>
+  isAllowedClient(account.allowedClients, client, geo) ? null : 'client-not-allowed';
 
 /** 'blocked-address' too: the client has guessed too often, and continues. */
 const GUESSES: ReadonlySet<string> = new Set<LoginFailure>([

@@ -24,9 +24,8 @@ const DUMMY_STORED = format(DUMMY.salt, DUMMY.digest);
  * The stored form of a password: SHA-256 over the 16 salt bytes, then the password (text as UTF-8).
  * The salt is random unless given.
  */
-export function hashPassword(password: string | Uint8Array, salt: Buffer = randomBytes(SALT_BYTES)): string {
-  return format(salt, digestOf(salt, password));
-}
+export const hashPassword = (password: string | Uint8Array, salt: Buffer = randomBytes(SALT_BYTES)): string =>
+  format(salt, digestOf(salt, password));
 
 /**
  * Whether `password` matches `stored`, compared in constant time. Computes exactly one digest. Returns false when `stored` is

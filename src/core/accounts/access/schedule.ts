@@ -60,14 +60,12 @@ function parseEntry(text: string): Schedule | null {
 }
 
 /** The canonical form of a valid schedule; null for a blank text, which means no schedule. */
-export function storedSchedule(text: string | null): string | null {
-  return text === null ? null : (parseSchedule(text)?.text ?? null);
-}
+export const storedSchedule = (text: string | null): string | null =>
+  text === null ? null : (parseSchedule(text)?.text ?? null);
 
 /** Whether `text` is a valid schedule; also true for null and a blank text, which mean no schedule. */
-export function isSchedule(text: string | null): boolean {
-  return text === null || text.trim() === '' || parseSchedule(text) !== null;
-}
+export const isSchedule = (text: string | null): boolean =>
+  text === null || text.trim() === '' || parseSchedule(text) !== null;
 
 const parts = (text: string): string[] =>
   text

@@ -43,9 +43,8 @@ const auditedRules = ({ rules, otherwise }: PacRules) => ({
 });
 
 /** Returns whether a text can be a match. A Unicode name must be in its ASCII form, `xn--…`, which browsers pass to the script. */
-export function isPacMatch(text: string): boolean {
-  return parseCidr(text) !== null || (NAME_OR_WILDCARD.test(text) && !/^[\d.]+$/.test(text));
-}
+export const isPacMatch = (text: string): boolean =>
+  parseCidr(text) !== null || (NAME_OR_WILDCARD.test(text) && !/^[\d.]+$/.test(text));
 
 /** Returns the ways to connect to the proxy, in a browser's form. Browsers use the first one that works. */
 export function pacProxies(
