@@ -139,11 +139,7 @@ const UNGUARDED = placeOf('');
 const GUARDED = placeOf("'");
 
 /** Adds an apostrophe before each position in `text` where a formula could start. */
-function guard(text: string): string {
-  return text.replace(UNGUARDED, "$1$2'");
-}
+const guard = (text: string): string => text.replace(UNGUARDED, "$1$2'");
 
 /** Reverses `guard`. A text that was never guarded loses such apostrophes. */
-function unguard(text: string): string {
-  return text.replace(GUARDED, '$1$2');
-}
+const unguard = (text: string): string => text.replace(GUARDED, '$1$2');

@@ -173,6 +173,5 @@ export type LostSetting = keyof typeof LOST_TEXTS;
 export const LOST_SETTINGS = Object.keys(LOST_TEXTS) as [LostSetting, ...LostSetting[]];
 
 /** The settings of one account that are lost. */
-export function lostSettings(of: ReadKey): LostSetting[] {
-  return (Object.keys(LOSSES) as (keyof typeof LOSSES)[]).filter((name) => LOSSES[name](of));
-}
+export const lostSettings = (of: ReadKey): LostSetting[] =>
+  (Object.keys(LOSSES) as (keyof typeof LOSSES)[]).filter((name) => LOSSES[name](of));

@@ -25,6 +25,5 @@ export class ConfigError extends Error {
 }
 
 /** The error for a configuration with one problem. */
-export function configError(where: string, text: string, cause?: unknown): ConfigError {
-  return new ConfigError([{ where, text }], { cause });
-}
+export const configError = (where: string, text: string, cause?: unknown): ConfigError =>
+  new ConfigError([{ where, text }], { cause });

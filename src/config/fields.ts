@@ -59,23 +59,19 @@ export const autoOr = (max: number) =>
 /** A TCP or UDP port to listen on; 0 picks a free port. */
 export const listenPort = () => whole(0, 65_535, 'a port from 0 to 65535 (0 picks a free port)');
 
-export function flag() {
-  return z.boolean().register(about, { allowed: 'true or false' });
-}
+export const flag = () => z.boolean().register(about, { allowed: 'true or false' });
 
 export function oneOf<const T extends readonly [string, ...string[]]>(...names: T) {
   return z.enum(names).register(about, { allowed: names.join(', ').replace(/, ([^,]*)$/, ' or $1') });
 }
 
 /** Text of 1 to 4096 characters, not secret. `form` restricts it further; `allowed` describes it for error messages. */
-export function text(allowed: string, form: RegExp = /^[^\0]+$/su) {
-  return z.string().min(1).max(4096).regex(form).register(about, { allowed });
-}
+export const text = (allowed: string, form: RegExp = /^[^\0]+$/su) =>
+  z.string().min(1).max(4096).regex(form).register(about, { allowed });
 
 /** Text for which `accepts` returns true. */
-export function textThat(allowed: string, accepts: (text: string) => boolean) {
-  return z.string().max(4096).refine(accepts).register(about, { allowed });
-}
+export const textThat = (allowed: string, accepts: (text: string) => boolean) =>
+  z.string().max(4096).refine(accepts).register(about, { allowed });
 
 /** Secret text of 1 to 4096 characters, parsed as a `Secret`. `form` restricts it further. */
 export function secret(allowed = 'a text of 1 to 4096 characters', form = /./s) {
@@ -105,14 +101,12 @@ export function listenHosts() {
 }
 
 /** A host name that clients may send in the Host header, or `*.name`. */
-export function servedHost() {
-  return text('a host name such as console.example, or *.example for every name below it', NAME_OR_WILDCARD);
-}
+export const servedHost = () =>
+  text('a host name such as console.example, or *.example for every name below it', NAME_OR_WILDCARD);
 
 /** An http or https URL without credentials. */
-export function httpUrl() {
-  return textThat('an http:// or https:// URL without a user name or password in it', isHttpUrl);
-}
+export const httpUrl = () =>
+  textThat('an http:// or https:// URL without a user name or password in it', isHttpUrl);
 
 /** Reports a value that does not fit others. `allowed` completes "allowed: …". */
 export const report = (context: z.RefinementCtx, path: (string | number)[], allowed: string): void =>

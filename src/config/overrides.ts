@@ -104,9 +104,8 @@ function unknownVariable(name: string, schema: walk.Schema): string {
 }
 
 /** `['socks', 'idleTimeout']` as `PULSEGATE_SOCKS__IDLE_TIMEOUT`. */
-function variableName(path: readonly string[]): string {
-  return PREFIX + path.map((key) => key.replace(/[A-Z]/g, '_$&').toUpperCase()).join('__');
-}
+const variableName = (path: readonly string[]): string =>
+  PREFIX + path.map((key) => key.replace(/[A-Z]/g, '_$&').toUpperCase()).join('__');
 
 /**
  * Returns `data` with the overrides applied in order. Does not modify `data`.

@@ -18,14 +18,11 @@ const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const;
 
 /** `250ms`, `10s`, `5m`, `24h`, `30d` in milliseconds; null when `text` is not a duration. */
-export function parseDuration(text: string): number | null {
-  return parse(text, /^(\d{1,12})(ms|s|m|h|d)$/, MS);
-}
+export const parseDuration = (text: string): number | null => parse(text, /^(\d{1,12})(ms|s|m|h|d)$/, MS);
 
 /** `512B`, `64KiB`, `10MiB`, `1GiB`, `1TiB` in bytes; null when `text` is not a size. */
-export function parseSize(text: string): number | null {
-  return parse(text, /^(\d{1,12})(B|KiB|MiB|GiB|TiB)$/, BYTES);
-}
+export const parseSize = (text: string): number | null =>
+  parse(text, /^(\d{1,12})(B|KiB|MiB|GiB|TiB)$/, BYTES);
 
 function parse(text: string, form: RegExp, factors: Readonly<Record<string, number>>): number | null {
   const [, digits = '', unit = ''] = form.exec(text) ?? [];

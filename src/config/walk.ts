@@ -14,9 +14,7 @@ export function unwrap(schema: Schema): Schema {
 }
 
 /** The description of a key for messages; undefined for sections, maps and lists. */
-export function aboutOf(schema: Schema): About | undefined {
-  return about.get(unwrap(schema));
-}
+export const aboutOf = (schema: Schema): About | undefined => about.get(unwrap(schema));
 
 /** Whether the value is a group of keys: a section with fixed keys, or a map. */
 export function isGroup(schema: Schema): boolean {

@@ -55,9 +55,7 @@ export interface Refusal {
   readonly detail?: string | undefined;
 }
 
-export function refusal(code: RefusalCode, detail?: string): Refusal {
-  return { ok: false, code, detail };
-}
+export const refusal = (code: RefusalCode, detail?: string): Refusal => ({ ok: false, code, detail });
 
 /** Answers 200 with `value` as JSON. */
 export function answer(ctx: Context, value: unknown): void {

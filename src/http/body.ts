@@ -91,9 +91,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The `Content-Length`; 0 without one. */
-export function declaredBytes(headers: IncomingMessage['headers']): number {
-  return Number(headers['content-length'] ?? 0);
-}
+export const declaredBytes = (headers: IncomingMessage['headers']): number =>
+  Number(headers['content-length'] ?? 0);
 
 /**
  * Makes the reader of bodies of at most `maxBytes`. The caller checks Content-Type and Content-Encoding itself: the reader ignores
@@ -125,6 +124,4 @@ export function createBytesReader(maxBytes: number): (ctx: Context) => Promise<B
 }
 
 /** raw-body's errors carry the kind of failure in `type`. */
-function typeOf(err: unknown): unknown {
-  return err instanceof Error && 'type' in err ? err.type : undefined;
-}
+const typeOf = (err: unknown): unknown => (err instanceof Error && 'type' in err ? err.type : undefined);

@@ -78,9 +78,8 @@ export const isSeller = (caller: Caller | undefined): boolean => caller?.operato
 export const isAdministrator = (caller: Caller): boolean => isPerson(caller) && caller.operator === null;
 
 /** Returns the accounts that the caller may see. */
-export function accountsFor(accounts: Accounts, caller: Caller | undefined): Accounts {
-  return caller?.operator && isSeller(caller) ? accountsOfSeller(accounts, caller.operator.id) : accounts;
-}
+export const accountsFor = (accounts: Accounts, caller: Caller | undefined): Accounts =>
+  caller?.operator && isSeller(caller) ? accountsOfSeller(accounts, caller.operator.id) : accounts;
 
 /** Returns the caller as the audit log names it. Behind the guards there always is a caller. */
 export function actorOf(caller: Caller | undefined): Actor {

@@ -108,6 +108,4 @@ function credentialRefusal(name: 'Username' | 'Password', value: string): Refusa
   );
 }
 
-function isBlank(text: string | null): text is null {
-  return text === null || text.trim() === '';
-}
+const isBlank = (text: string | null): text is null => text === null || text.trim() === '';

@@ -145,9 +145,7 @@ function presentCurrentUser({ account, dataCount, latestGameId }: AccountView, n
   };
 }
 
-function dateOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatWireDate(ms);
-}
+const dateOrNull = (ms: number | null): string | null => (ms === null ? null : formatWireDate(ms));
 
 /** Requires a scope, as the routes of /api/v1 do. */
 export const needs =

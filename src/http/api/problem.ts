@@ -201,9 +201,8 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
 }
 
 /** Also uses the User-Agent: browsers omit Sec-Fetch-* over plain HTTP. */
-export function isBrowser(ctx: Context): boolean {
-  return ctx.get('Sec-Fetch-Site') !== '' || ctx.get('User-Agent').startsWith('Mozilla/');
-}
+export const isBrowser = (ctx: Context): boolean =>
+  ctx.get('Sec-Fetch-Site') !== '' || ctx.get('User-Agent').startsWith('Mozilla/');
 
 const BEARER = 'Bearer realm="Pulsegate"';
 

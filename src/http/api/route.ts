@@ -142,9 +142,8 @@ export function routesOf<Deps = Services>(tag: string) {
 }
 
 /** Returns the strong entity tag of a JSON value. */
-export function etagOf(value: unknown): string {
-  return `"${hash('sha256', JSON.stringify(value), 'hex').slice(0, 32)}"`;
-}
+export const etagOf = (value: unknown): string =>
+  `"${hash('sha256', JSON.stringify(value), 'hex').slice(0, 32)}"`;
 
 /** The value of `If-Match`; null: the request changes whatever version there is. */
 export function ifMatchOf({ headers }: IncomingMessage): string | null {
@@ -161,6 +160,5 @@ export function matches(ifMatch: string | null, etag: string): boolean {
 }
 
 /** Returns the problem of a change whose `If-Match` does not name `etag`; null: it does. */
-export function versionProblem(ifMatch: string | null, etag: string): ProblemAnswer | null {
-  return matches(ifMatch, etag) ? null : { problem: 'changed-meanwhile' };
-}
+export const versionProblem = (ifMatch: string | null, etag: string): ProblemAnswer | null =>
+  matches(ifMatch, etag) ? null : { problem: 'changed-meanwhile' };

@@ -74,9 +74,8 @@ export function createClientReader(trustedProxies: readonly string[]): ClientRea
  * Returns whether the client's connection is encrypted, here or, according to the header, at a proxy. A client that forges the
  * header only prevents its own cookie from being sent in clear text.
  */
-export function isSecure(req: IncomingMessage): boolean {
-  return 'encrypted' in req.socket || /^https\s*(,|$)/i.test(String(req.headers['x-forwarded-proto'] ?? ''));
-}
+export const isSecure = (req: IncomingMessage): boolean =>
+  'encrypted' in req.socket || /^https\s*(,|$)/i.test(String(req.headers['x-forwarded-proto'] ?? ''));
 
 function unlessForwarded(peer: string, { headers }: IncomingMessage, hosts: readonly string[]): Client {
   const forwardedBy = FORWARDING_HEADERS.find((name) => headers[name] !== undefined) ?? null;

@@ -79,6 +79,4 @@ export function otherMethods(): Middleware {
   };
 }
 
-export function unknownPath(): Middleware {
-  return (ctx) => refuse(ctx, 'path-not-found');
-}
+export const unknownPath = (): Middleware => (ctx) => refuse(ctx, 'path-not-found');

@@ -171,6 +171,5 @@ function shownAccount(deps: Services, id: string): Answered | ProblemAnswer {
 }
 
 /** Returns whether `If-Match` names the current version of the account. */
-function isCurrent(account: StoredAccount, ifMatch: string | null): boolean {
-  return matches(ifMatch, accountEtag(account));
-}
+const isCurrent = (account: StoredAccount, ifMatch: string | null): boolean =>
+  matches(ifMatch, accountEtag(account));

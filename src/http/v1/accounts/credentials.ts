@@ -155,9 +155,7 @@ export const credentialRoutes = [
 ];
 
 /** 15 bytes are 20 characters and 120 bits. No character needs escaping in a link. */
-export function randomPassword(): string {
-  return randomBytes(15).toString('base64url');
-}
+export const randomPassword = (): string => randomBytes(15).toString('base64url');
 
 interface Shown {
   readonly id: string;

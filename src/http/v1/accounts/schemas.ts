@@ -228,6 +228,5 @@ export function presentSchedule(
 export const presentUsage = (usage: LimitUsage) => withTimes(usage, 'periodStartedAt', 'periodEndsAt');
 
 /** Changes with the settings of an operator, but not with logins and traffic. */
-export function accountEtag(account: StoredAccount, fields = fieldsOf(account)): string {
-  return etagOf([account.username, fields, account.limits, account.contacts]);
-}
+export const accountEtag = (account: StoredAccount, fields = fieldsOf(account)): string =>
+  etagOf([account.username, fields, account.limits, account.contacts]);

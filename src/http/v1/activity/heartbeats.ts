@@ -8,7 +8,7 @@ import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
-import { ClientFields, withOrigin } from './client-origin.js';
+import { ClientFields, withOrigin } from './logins.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
@@ -156,6 +156,8 @@ export const heartbeatRoutes = [
 ];
 
 /** GameIDs are shown as they are, accounts by their names. */
-function labelOf(accounts: Services['accounts'], by: z.infer<typeof By>, key: string | null): string | null {
-  return key !== null && by === 'account' ? (accounts.get(key)?.account.username ?? key) : key;
-}
+const labelOf = (
+  accounts: Services['accounts'],
+  by: z.infer<typeof By>,
+  key: string | null,
+): string | null => (key !== null && by === 'account' ? (accounts.get(key)?.account.username ?? key) : key);

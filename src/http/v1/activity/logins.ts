@@ -1,8 +1,11 @@
-// /api/v1/logins and the daily traffic of an account.
+// /api/v1/logins and the daily traffic of an account; and what is known of the address of a client, beside it in answers of other
+// routes too.
+
 import { z } from 'zod';
 import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/login-log.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import { withMs, withTimes } from '../../../core/clock.js';
+import { type ClientOrigin, type Geo, originOf } from '../../../core/geo.js';
 import { routesOf } from '../../api/route.js';
 import {
   Bytes,
@@ -19,7 +22,28 @@ import {
 import { withoutUndefined } from '../../fields.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
-import { ClientFields, withOrigin } from './client-origin.js';
+
+const Origin = z
+  .object({ country: z.string().nullable(), asn: z.int().nullable(), network: z.string().nullable() })
+  .meta({
+    id: 'ClientOrigin',
+    description:
+      'Country (ISO 3166, lower case), and number and name of the network of the address of the client, by the files of `geo` in the configuration.',
+  });
+
+export const ClientFields = {
+  client: z.string(),
+  /** null: the files know nothing of the address, or there are none. */
+  clientOrigin: Origin.nullable(),
+};
+
+export const withOrigin = <Item extends { readonly client: string }>(
+  item: Item,
+  geo: Geo,
+): Item & { readonly clientOrigin: ClientOrigin | null } => ({
+  ...item,
+  clientOrigin: originOf(item.client, geo),
+});
 
 const LoginOutcome = z.enum(LOGIN_OUTCOMES).meta({
   id: 'LoginOutcome',

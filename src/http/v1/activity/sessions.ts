@@ -10,7 +10,7 @@ import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, component, Guid, pageOf, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortBy, sortedCursors } from '../cursors.js';
-import { ClientFields } from './client-origin.js';
+import { ClientFields } from './logins.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 

@@ -14,7 +14,7 @@ import { routesOf } from '../../api/route.js';
 import { Bytes, Count, component, fault, Guid, openPageOf, Time, TimeIn } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
-import { ClientFields, withOrigin } from './client-origin.js';
+import { ClientFields, withOrigin } from './logins.js';
 
 const Port = z.coerce.number().int().min(1).max(65_535);
 /** Longer ones would read a large part of the records. */

@@ -175,6 +175,8 @@ export const conversationRoutes = [
   }),
 ];
 
-function presentSession(session: StoredSession): Record<string, unknown> {
-  return { ...session, createdAt: iso(session.createdAt), lastUsedAt: iso(session.lastUsedAt) };
-}
+const presentSession = (session: StoredSession): Record<string, unknown> => ({
+  ...session,
+  createdAt: iso(session.createdAt),
+  lastUsedAt: iso(session.lastUsedAt),
+});

@@ -122,9 +122,8 @@ async function shownRun(
   return { body: { ...presentRun(run), deliveries: tries.map(presentDelivery) } };
 }
 
-function presentRun(run: StoredRun) {
-  return withTimes(run, 'acceptedAt', 'startedAt', 'finishedAt', 'nextDeliveryAt');
-}
+const presentRun = (run: StoredRun) =>
+  withTimes(run, 'acceptedAt', 'startedAt', 'finishedAt', 'nextDeliveryAt');
 
 function presentDelivery({ runId: _, ...delivery }: Delivery) {
   return withTimes(delivery, 'startedAt', 'finishedAt');

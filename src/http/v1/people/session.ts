@@ -217,6 +217,5 @@ async function refuseLate(
   return { problem: 'wrong-credentials' };
 }
 
-function cookie(value: string, isSecure: boolean): string {
-  return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
-}
+const cookie = (value: string, isSecure: boolean): string =>
+  `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
