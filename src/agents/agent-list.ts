@@ -130,6 +130,5 @@ function inheritedEnvironment(): Record<string, string> {
   );
 }
 
-function revealed(env: Readonly<Record<string, Hidden>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.reveal()]));
-}
+const revealed = (env: Readonly<Record<string, Hidden>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.reveal()]));

@@ -124,6 +124,4 @@ function resultOf(output: AgentOutput, why: Abort | null, timeoutMs: number | un
 }
 
 /** The text after the colon comes from an agent or server and may quote the message. Log it only at the debug level. */
-function withoutQuotation(error: string): string {
-  return error.split(':', 1)[0] ?? '';
-}
+const withoutQuotation = (error: string): string => error.split(':', 1)[0] ?? '';

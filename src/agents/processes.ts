@@ -67,9 +67,8 @@ function runIdOf(pid: number): string | null {
 }
 
 /** Identifies this machine and its boot: a process id has a meaning only within one boot. */
-export function thisHost(): string {
-  return `${hostname()} ${readText('/proc/sys/kernel/random/boot_id')}`.trim().slice(0, 255);
-}
+export const thisHost = (): string =>
+  `${hostname()} ${readText('/proc/sys/kernel/random/boot_id')}`.trim().slice(0, 255);
 
 /** Returns the start time of a process, in the kernel's clock ticks; empty when there is no such process, or no /proc. */
 export function processStart(pid: number): string {

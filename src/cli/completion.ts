@@ -74,17 +74,15 @@ function offers(at: Command, program: Command, typed: string): Candidate[] {
 }
 
 /** The options of the program apply to every command. */
-function optionsOf(at: Command, program: Command): readonly Option[] {
-  return at === program ? at.options : [...at.options, ...program.options];
-}
+const optionsOf = (at: Command, program: Command): readonly Option[] =>
+  at === program ? at.options : [...at.options, ...program.options];
 
 function valuesOf({ argChoices }: Option): Candidate[] {
   return (argChoices ?? []).map((text) => ({ text, description: '' }));
 }
 
-function subcommandsOf(at: Command): Command[] {
-  return at.commands.filter((command) => command.name() !== COMPLETE);
-}
+const subcommandsOf = (at: Command): Command[] =>
+  at.commands.filter((command) => command.name() !== COMPLETE);
 
 const SCRIPTS = {
   bash: `# bash completion of pulsegate

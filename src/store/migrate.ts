@@ -78,9 +78,7 @@ export async function migrateOnOpen(
 }
 
 /** Whether the database has no schema yet. */
-export function isNew(missing: readonly string[]): boolean {
-  return missing.length === migrations.length;
-}
+export const isNew = (missing: readonly string[]): boolean => missing.length === migrations.length;
 
 /** The migrations that have not run yet, in order. @throws StartError `database-newer` */
 export async function missingMigrations({ db, where }: Pick<Target, 'db' | 'where'>): Promise<string[]> {

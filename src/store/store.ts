@@ -51,9 +51,8 @@ export async function explainStartError(error: unknown, options: StoreOptions): 
  * @throws StartError `database-missing`, `database-foreign`, `database-newer`, `database-older`, `disk-full`; of SQLite
  *   `data-dir-unusable`, `database-corrupt`, `database-locked`, `database-client-unusable`; of PostgreSQL as `openPg`
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  return createStore(await openDatabase(options, { is: 'command' }), options.now ?? Date.now);
-}
+export const openStore = async (options: StoreOptions): Promise<Store> =>
+  createStore(await openDatabase(options, { is: 'command' }), options.now ?? Date.now);
 
 /**
  * Opens the database for the daemon: locks the data folder until `close`, and migrates the database.

@@ -72,9 +72,8 @@ function statusFault(status: number, body: Buffer): string {
   return `HTTP ${status}${meaning}${text === '' ? '' : `: ${text}`}`;
 }
 
-function bearer(key: string | null): Record<string, string> {
-  return key === null ? {} : { authorization: `Bearer ${key}` };
-}
+const bearer = (key: string | null): Record<string, string> =>
+  key === null ? {} : { authorization: `Bearer ${key}` };
 
 /**
  * Sends the request again only when the run cannot have started: the connection was refused, or the server answered 429 or 503 with

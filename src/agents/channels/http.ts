@@ -50,9 +50,7 @@ function signed(key: Buffer | null, id: string, body: string, now: number): Reco
 }
 
 /** Returns the bytes of a `whsec_…` secret. */
-function signingKey(secret: string): Buffer {
-  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-}
+const signingKey = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 
 function outcomeOf(result: HttpResult, now: number): DeliveryOutcome {
   if (!result.ok) return retryLater(result.detail);

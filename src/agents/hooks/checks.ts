@@ -22,9 +22,7 @@ export function createTokenCheck(secrets: readonly string[]) {
   };
 }
 
-function digest(text: string | Uint8Array): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const digest = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest();
 
 /**
  * Returns the token of `Bearer <token>` (RFC 6750 §2.1) as the bytes on the wire. The scheme is case-insensitive (RFC 9110 §11.1).

@@ -117,6 +117,4 @@ function senderOf(agent: string, { sessionKey, signature }: WebhookAgentSettings
   return { agent, sessionKey, scheme, toleranceMs, template };
 }
 
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
-}
+const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');

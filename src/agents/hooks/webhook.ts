@@ -145,6 +145,4 @@ function answerOf(result: IntakeResult): HookAnswer {
   }
 }
 
-function seconds(ms: number): string {
-  return String(Math.max(1, Math.ceil(ms / 1000)));
-}
+const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));

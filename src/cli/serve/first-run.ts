@@ -43,9 +43,8 @@ export function firstRunBanner(
 }
 
 /** Replaces a wildcard address with the loopback address that a client on this machine can connect to. */
-function reachable(address = ''): string {
-  return address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
-}
+const reachable = (address = ''): string =>
+  address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 
 /** An origin that the certificate is valid for, and the curl options to connect to it at `address` and to trust it. */
 function overTls(

@@ -199,9 +199,8 @@ function reportReady(
     );
 }
 
-function isService(env: CommandIo['env']): boolean {
-  return env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
-}
+const isService = (env: CommandIo['env']): boolean =>
+  env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
 
 /** The keys that SIGHUP reloads, with the files they name. All others need a restart. */
 const RELOADED: ReadonlySet<string> = new Set([

@@ -72,9 +72,7 @@ function displayWidth(text: string): number {
 }
 
 /** `1 account`, `2 accounts`: a count with a noun whose plural ends in s. */
-export function countOf(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`;
-}
+export const countOf = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
@@ -86,9 +84,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A time as `2026-11-20 21:00 UTC`; `none` for null. */
-export function formatTime(ms: number | null, none: string): string {
-  return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
+export const formatTime = (ms: number | null, none: string): string =>
+  ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The country of a client and the number of its network, as far as they are known. */
 export const formatOrigin = (of: ClientOrigin | null): string =>

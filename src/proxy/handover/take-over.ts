@@ -65,9 +65,7 @@ function continueRelay(host: WorkerHost, session: WorkerSession, handed: HandedR
 }
 
 /** The system could not watch it. */
-function isClosed(io: Io, stream: Stream): boolean {
-  return io.handOver?.(stream).descriptors[0] === -1;
-}
+const isClosed = (io: Io, stream: Stream): boolean => io.handOver?.(stream).descriptors[0] === -1;
 
 function continueAssociation(
   host: WorkerHost,

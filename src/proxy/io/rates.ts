@@ -144,9 +144,7 @@ export function createSharedRate(bytesPerSecond: number, clock: EngineClock): Sh
   };
 }
 
-function burst(rate: number): number {
-  return Math.max(LEAST_BURST, rate * BURST_S);
-}
+const burst = (rate: number): number => Math.max(LEAST_BURST, rate * BURST_S);
 
 function turn(rate: number): number {
   return Math.min(LARGEST_TURN, Math.max(SMALLEST_TURN, Math.floor(rate * TURN_S)));

@@ -34,9 +34,7 @@ type Base = Pick<WorkerBase, 'settings' | 'index' | 'workers' | 'gauges' | 'send
 type PlaceRequest = Pick<SessionRequest, 'account' | 'command' | 'client'>;
 
 /** An association may hold four descriptors, twice as many as a CONNECT. */
-export function placesOf(command: SessionCommand): number {
-  return command === 'udp-associate' ? 2 : 1;
-}
+export const placesOf = (command: SessionCommand): number => (command === 'udp-associate' ? 2 : 1);
 
 /** How many of `maxConnections` places only handshakes may take. */
 export function reservedPlaces(maxConnections: number, maxHandshakes: number): number {

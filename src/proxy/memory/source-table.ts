@@ -52,9 +52,7 @@ export function sourceKey(address: string, name = 0): SourceKey | null {
 }
 
 /** The name under which a worker counts a source, so that the counts of a dead worker can be removed. */
-export function sourceName(worker: number): number {
-  return (worker + 1) << 2;
-}
+export const sourceName = (worker: number): number => (worker + 1) << 2;
 
 /** Memory for a table of about `rows` rows. */
 export function allocateSourceTable(rows: number): SharedArrayBuffer {

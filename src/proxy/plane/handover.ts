@@ -172,6 +172,4 @@ function closeAll({ descriptors }: HandedConnection): void {
 }
 
 /** The system's monotonic clock, which is the same in every process, in ms. */
-export function systemMs(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n);
-}
+export const systemMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);

@@ -89,9 +89,7 @@ export class UpstreamSources {
   }
 }
 
-function keyOf(header: Buffer): number | string {
-  return headerKey(header) ?? '';
-}
+const keyOf = (header: Buffer): number | string => headerKey(header) ?? '';
 
 /** A member that was added n times needs n removals. */
 class Multiset<Key> {

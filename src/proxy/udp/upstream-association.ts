@@ -217,9 +217,7 @@ function relayAddress(control: Stream, boundAddress: string): string {
   return isOwn ? control.peer.address : boundAddress;
 }
 
-function proxyAddress(control: Stream): string {
-  return normalizeAddress(control.peer.address);
-}
+const proxyAddress = (control: Stream): string => normalizeAddress(control.peer.address);
 
 function isSame(from: Endpoint, to: Endpoint): boolean {
   if (from.port !== to.port) return false;

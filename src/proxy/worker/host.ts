@@ -126,6 +126,4 @@ export function createHost(deps: WorkerDeps) {
 }
 
 /** The system's monotonic clock, which is the same in every thread, in tenths of a second. */
-function sharedClock(): number {
-  return Math.floor(Number(process.hrtime.bigint() / 100_000_000n)) | 0;
-}
+const sharedClock = (): number => Math.floor(Number(process.hrtime.bigint() / 100_000_000n)) | 0;

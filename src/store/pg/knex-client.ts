@@ -89,9 +89,7 @@ function storable(value: unknown): unknown {
   return Array.isArray(value) ? value.map(storable) : value;
 }
 
-function noConnection(message: string): Error {
-  return Object.assign(new Error(message), { code: NO_CONNECTION });
-}
+const noConnection = (message: string): Error => Object.assign(new Error(message), { code: NO_CONNECTION });
 
 /**
  * Detects a server that does not answer: a frozen one, or a broken connection. A slow query alone does not count: while one waits, the

@@ -146,9 +146,8 @@ async function setLogAside(file: string, { onLogSetAside }: Opener & { is: 'daem
   if (aside) onLogSetAside?.(aside);
 }
 
-function closeAll(db: Knex, ...readers: readonly Knex[]): Promise<void> {
-  return everyStep(...readers.map((each) => () => each.destroy()), () => db.destroy());
-}
+const closeAll = (db: Knex, ...readers: readonly Knex[]): Promise<void> =>
+  everyStep(...readers.map((each) => () => each.destroy()), () => db.destroy());
 
 async function sizeOf(file: string): Promise<number | null> {
   const [files, log] = await Promise.all([file, `${file}-wal`].map((name) => stat(name).catch(() => null)));

@@ -7,9 +7,7 @@ import { createPrivate, GROUP_AND_OTHERS, giveToFolderOwner } from '../data-fold
 import type { SqlitePackageChoice } from './package.js';
 
 /** The database file of a data folder, as an absolute path. */
-export function sqliteFile(dataDir: string): string {
-  return join(resolve(dataDir), 'pulsegate.db');
-}
+export const sqliteFile = (dataDir: string): string => join(resolve(dataDir), 'pulsegate.db');
 
 /**
  * Checks that the file exists.

@@ -55,9 +55,7 @@ export const sqliteConfig = (
   log: { warn: () => {}, error: () => {} },
 });
 
-export function accessOf(db: Knex): Access {
-  return (db.client as { config: { access: Access } }).config.access;
-}
+export const accessOf = (db: Knex): Access => (db.client as { config: { access: Access } }).config.access;
 
 /** Time between attempts in ms, when SQLite returns SQLITE_BUSY without waiting for `busy_timeout`. */
 const BUSY_RETRY_MS = 25;
@@ -89,9 +87,8 @@ export async function waitForLock<Result>(
   }
 }
 
-function stillBusy(): Error {
-  return Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });
-}
+const stillBusy = (): Error =>
+  Object.assign(new Error('SQLITE_BUSY: database is locked'), { code: 'SQLITE_BUSY' });
 
 /**
  * A transaction that begins as a writer. A plain BEGIN acquires the write lock only with the first write, and then SQLite returns

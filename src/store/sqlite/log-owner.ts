@@ -111,9 +111,7 @@ export async function markCopy(file: string): Promise<void> {
   }
 }
 
-function newMark(): number {
-  return randomInt(1, 2 ** 31 - 1);
-}
+const newMark = (): number => randomInt(1, 2 ** 31 - 1);
 
 async function markOnDisk(file: string): Promise<number> {
   const handle = await open(file, 'r').catch(() => null);

@@ -33,9 +33,8 @@ export function changeAccounts<T>(
 }
 
 /** Returns whether the operator may change an account of this owner: a seller only its own. */
-export function mayChange(operator: ActingOperator | null, owner: string | null): boolean {
-  return operator?.role !== 'seller' || owner === operator.id;
-}
+export const mayChange = (operator: ActingOperator | null, owner: string | null): boolean =>
+  operator?.role !== 'seller' || owner === operator.id;
 
 /** Returns the locked accounts that the operator may change. The owner may have changed since the request was checked. */
 export function ownOf(

@@ -120,6 +120,5 @@ function toEntry(stored: Stored, whole: Whole | undefined): AuditEntry {
   };
 }
 
-function parse(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
-}
+const parse = (text: string | null): Record<string, unknown> | null =>
+  text === null ? null : (JSON.parse(text) as Record<string, unknown>);

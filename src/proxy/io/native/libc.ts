@@ -269,6 +269,4 @@ export function loadLibc() {
 const CODES = new Map(Object.entries(constants.errno).map(([code, errno]) => [errno, code]));
 
 /** `ECONNREFUSED` for 111: the codes that Node gives its own errors. */
-export function codeOf(errno: number): string {
-  return CODES.get(errno) ?? `E${errno}`;
-}
+export const codeOf = (errno: number): string => CODES.get(errno) ?? `E${errno}`;

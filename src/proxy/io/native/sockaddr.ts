@@ -53,9 +53,7 @@ export function readSockaddr(bytes: Uint8Array, at = 0): Endpoint {
 }
 
 /** Whether the sockaddr at word `at` has an IPv6 address. */
-export function isIpv6(words: Uint32Array, at = 0): boolean {
-  return ((words[at] ?? 0) & 0xffff) === AF_INET6;
-}
+export const isIpv6 = (words: Uint32Array, at = 0): boolean => ((words[at] ?? 0) & 0xffff) === AF_INET6;
 
 export function sockaddrLength(words: Uint32Array, at = 0): number {
   return isIpv6(words, at) ? IPV6_BYTES : IPV4_BYTES;

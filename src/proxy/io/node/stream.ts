@@ -7,9 +7,7 @@ export const KEEP_ALIVE_IDLE_MS = 60_000;
 
 const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 
-export function codeOf(error: NodeJS.ErrnoException): string {
-  return error.code ?? 'UNKNOWN';
-}
+export const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? 'UNKNOWN';
 
 /** The peer of a connected socket; without an address for a Unix socket, or when the connection is closed. */
 export function remoteEndpoint({ remoteAddress = '', remotePort = 0 }: Socket): Endpoint {
