@@ -29,9 +29,7 @@ export function createBodyReader(maxBytes: number): ReadJsonObject {
     if (wrong) return wrong;
     const bytes = await readBytes(ctx);
     if (bytes === 'too-large') return tooLarge;
-    if (bytes === 'cut-short') {
-      return refusal('malformed-request', 'the body ended before it was complete');
-    }
+    if (bytes === 'cut-short') return refusal('malformed-request', 'the body ended before it was complete');
     const text = decode(bytes);
     if (text === null) return refusal('malformed-request', 'the body is not valid UTF-8');
     if (text.trim() === '') return refusal('malformed-request', 'the body is empty; expected a JSON object');

@@ -137,9 +137,7 @@ export function createLostAccess({
     if (via === 'cli') return null;
     const principal = principals.get(operator?.id ?? null);
     if (!principal) return { problem: 'signed-out' };
-    if (principal.operator?.role !== operator?.role) {
-      return failure('wrong-role', 'role-changed');
-    }
+    if (principal.operator?.role !== operator?.role) return failure('wrong-role', 'role-changed');
     if (!isStillGood[via](key ?? '', principal)) return { problem: 'signed-out' };
     return whitelist.allows(address) ? null : failure('forbidden', 'not-whitelisted', { address });
   };

@@ -77,7 +77,6 @@ export interface HandlerInput<R extends RouteRequest> {
   readonly ctx: ParameterizedContext<AdminState>;
 }
 
-/** A success of the route. */
 export interface Answered {
   /** A stream is sent as it arrives. It needs a `Content-Type` in `headers`. */
   readonly body?: unknown;

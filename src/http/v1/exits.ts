@@ -99,7 +99,6 @@ const TestResult = component('ExitTest', {
   ok: z.boolean(),
   /** Why it failed, as in the log; null: it did not. */
   reason: z.string().nullable(),
-  /** The local address of the connection. */
   local: z.string().nullable(),
   /** The address that the other side sees; null: the answer contains none. */
   seen: z.string().nullable(),

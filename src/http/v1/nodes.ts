@@ -68,9 +68,7 @@ async function drain(
   caller: Caller,
   { nodes, node, onSettingChanged }: Services,
 ): Promise<Answered | ProblemAnswer> {
-  if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
-    return failure('not-found', 'no-node');
-  }
+  if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) return failure('not-found', 'no-node');
   // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();
   onSettingChanged();

@@ -120,9 +120,7 @@ export const eventRoutes = [
     ],
     async handle({ caller }, { events }) {
       const stream = events.open(caller);
-      if (!stream) {
-        return failure('too-many-requests', 'too-many-streams');
-      }
+      if (!stream) return failure('too-many-requests', 'too-many-streams');
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
       return { body: stream, headers };
     },
@@ -140,7 +138,6 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   /** The number of open streams by the id of the operator; null: the administrator. */
   const streams = new Map<string | null, number>();
-  /** Ends each open stream. */
   const ends = new Set<() => void>();
 
   const countOf = (id: string | null): number => streams.get(id) ?? 0;

@@ -37,7 +37,6 @@ const TagUses = component('TagUses', {
   items: z.array(
     z.object({
       tag: Tag,
-      /** Number of accounts with the tag. */
       accounts: Count,
     }),
   ),

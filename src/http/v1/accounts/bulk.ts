@@ -53,7 +53,6 @@ const BulkResult = component('BulkResult', {
   skippedCount: Count,
   /** The first 1,000 skipped accounts. */
   skipped: z.array(SkippedAccount),
-  /** Number of live sessions that the action ends. */
   sessionsEnded: Count,
   /** Number of heartbeat entries that are removed together with deleted accounts. */
   heartbeatsRemoved: Count,

@@ -64,7 +64,6 @@ export const ImportReport = component('ImportReport', {
 
 const MAX_LINES = 1_000;
 
-/** Collects the report line by line. */
 export function createReport(
   asked: { dryRun: boolean; format: FileFormat; zone: string },
   maxLines = MAX_LINES,

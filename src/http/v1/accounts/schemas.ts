@@ -66,7 +66,6 @@ const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag
      * chat. A whole GUID finds its account.
      */
     search: z.string().max(255).optional(),
-    /** The exact user name. */
     username: z.string().max(255).optional(),
     online: flag.optional(),
     enabled: flag.optional(),
@@ -78,7 +77,6 @@ const filters = <F extends z.ZodType<boolean>, D extends z.ZodType<number>>(flag
     expiresFrom: TimeIn.optional(),
     /** Expires before this moment. */
     expiresBefore: TimeIn.optional(),
-    /** Never logged in. */
     neverUsed: flag.optional(),
     overQuota: flag.optional(),
     /** Exact texts of tags, separated by commas: accounts that have all of them. */

@@ -72,7 +72,6 @@ export function problemOf(
 
 type Unset<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** The fields of a request. */
 export interface Changes extends Omit<AccountChange, 'expiresAt' | 'limits' | 'contacts'> {
   readonly expiresAt?: string | null | undefined;
   readonly limits?: Unset<AccountLimits> | undefined;
@@ -158,7 +157,6 @@ type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
   readonly expiresBefore?: string | undefined;
 };
 
-/** Returns the test that an account must pass. */
 export function matcherFor(
   deps: Pick<Services, 'sessions' | 'usage'>,
   { expiresFrom, expiresBefore, ...filter }: FilterIn,

@@ -47,9 +47,7 @@ export const accountExportRoutes = [
     ],
     async handle({ query: { format, sort, withHashes, zone, ...filter }, caller }, deps) {
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
-      if (withHashes && caller.scopes !== null) {
-        return failure('wrong-scope', 'hashes');
-      }
+      if (withHashes && caller.scopes !== null) return failure('wrong-scope', 'hashes');
       const chosen = deps.accounts.list().filter(matcherFor(deps, filter, deps.now()));
       const limit = chosen.length;
       const { items } = pageSortedBy(

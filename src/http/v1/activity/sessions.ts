@@ -142,7 +142,6 @@ function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ..
 
 const endOf = ({ address, port }: Endpoint): Endpoint => ({ address, port });
 
-/** Returns the audit records of ended sessions. */
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>
   ended.map(({ accountId, username, client, destination }) => ({
     by,

@@ -49,7 +49,6 @@ const OperatorItem = component('Operator', {
   totpEnabled: z.boolean(),
   /** Number of API tokens that the operator made. */
   tokens: Count,
-  /** Number of accounts that the operator owns. */
   accounts: Count,
   /** A seller's budget: the bounds of what accounts may get, and the used part. */
   budget: Budget,

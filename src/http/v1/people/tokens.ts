@@ -51,9 +51,7 @@ export const tokenRoutes = [
     async handle({ body, caller }, deps) {
       const { apiTokens, changes, now } = deps;
       const expiresAt = fromIsoOrNull(body.expiresAt);
-      if (expiresAt !== null && expiresAt <= now()) {
-        return invalid('body.expiresAt', 'past-time');
-      }
+      if (expiresAt !== null && expiresAt <= now()) return invalid('body.expiresAt', 'past-time');
       const scopes = [...new Set(body.scopes)];
       const lacking = scopes.find((scope) => !hasScope(caller, scope));
       if (lacking) return failure('wrong-role', 'own-role-lacks-scope', { scope: lacking });

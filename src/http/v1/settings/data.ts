@@ -79,7 +79,6 @@ export const backupRoutes = [
 
 const EffectiveConfig = component('EffectiveConfig', {
   program: z.object({
-    /** The running version. */
     version: z.string(),
     /** The version of the installed files; differs when they were upgraded and the daemon was not restarted. */
     installedVersion: z.string(),
