@@ -124,7 +124,10 @@ async function upgradeTo(file) {
 /** Each breaks the program that a restart would start, and returns how to mend it. */
 const BREAKS = {
   async 'a syntax error'() {
-    const file = `${PROGRAM}/${readdirSync(PROGRAM).find((name) => name.startsWith('daemon-'))}`;
+    // Not one that `pulsegate restart` loads itself.
+    const names = readdirSync(PROGRAM).filter((name) => name.startsWith('daemon-'));
+    const isDaemon = (name) => readFileSync(`${PROGRAM}/${name}`, 'utf8').includes('function startDaemon');
+    const file = `${PROGRAM}/${names.find(isDaemon)}`;
     const text = readFileSync(file);
     appendFileSync(file, '\n}{');
     return () => writeFileSync(file, text);
