@@ -310,6 +310,10 @@ export function interactionTests(getWorld: () => World): void {
     const { page, visit } = await getWorld().open(t);
     await visit('/accounts');
     await page.check('tbody input[type=checkbox] >> nth=0');
+    // The dialog itself is loaded while the daemon answers.
+    await chooseBulkAction(page, 'Disable');
+    await page.waitForSelector('dialog .preview');
+    await page.click('dialog footer >> text=Cancel');
     await page.context().setOffline(true);
     await chooseBulkAction(page, 'Disable');
     await page.waitForSelector('dialog .failure >> text=The daemon does not answer');
@@ -321,9 +325,14 @@ export function interactionTests(getWorld: () => World): void {
     await page.keyboard.press('Escape');
     await page.click('tbody tr[data-row="0"] a');
     await page.click('button >> text=Password and link');
+    await page.waitForSelector('dialog[open]');
     await page.context().setOffline(true);
+    // The answer to an earlier request may take the failure away again at once.
+    await page.evaluate(`void (globalThis.failed = new Promise((done) =>
+      new MutationObserver(() => document.querySelector('dialog .failure') && done())
+        .observe(document.body, { childList: true, subtree: true })))`);
     await page.click('dialog button[type=submit]');
-    await page.waitForSelector('dialog .failure');
+    await page.evaluate('globalThis.failed');
     await page.context().setOffline(false);
     await page.waitForSelector('dialog .failure', { state: 'detached' });
   });

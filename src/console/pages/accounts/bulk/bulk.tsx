@@ -59,6 +59,7 @@ export function BulkBar(props: BarProps) {
   const chosen = allMatching ? matched : ids.length;
   useEffect(() => {
     if (chosen === 0) setAction(null);
+    else BulkDialog.load().catch(() => {});
   }, [chosen]);
   if (chosen === 0) return null;
   return (
