@@ -14,7 +14,7 @@ const PASSWORD = 'a-good-password';
 
 describe('confirmation of a console session', async () => {
   const daemon = await startTestDaemon(suiteScope(), {
-    config: { admin: { session: { confirmFor: '2s' } } },
+    config: { admin: { session: { confirmFor: '5s' } } },
   });
   const basic = daemon.api;
   const added = await basic('POST', '/api/v1/operators', { name: 'kim', password: PASSWORD, role: 'viewer' });
@@ -69,7 +69,7 @@ describe('confirmation of a console session', async () => {
     assert.equal((await session.api('POST', '/api/v1/tokens', token)).status, 201);
     assert.equal((await session.api('GET', '/api/v1/backup')).status, 200);
     assert.equal((await session.api('PATCH', kim, { isEnabled: true })).status, 200);
-    await eventually(async () => assert.equal(await untilOf(session), null), 10_000);
+    await eventually(async () => assert.equal(await untilOf(session), null), 20_000);
     assert.equal(codeOf(await session.api('POST', '/api/v1/tokens', token)), 'confirmation-required');
   });
 
