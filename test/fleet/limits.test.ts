@@ -58,6 +58,8 @@ describe('limits over two nodes', async () => {
 
   test('simultaneous logins open exactly maxSessions sessions, and again when these have ended', async () => {
     await add('ann', { maxSessions: 3 });
+    const db = connectPg(fleet.connection, 1);
+    t.after(() => db.destroy());
     for (let round = 0; round < 3; round += 1) {
       const players = await logInSixtyTimes('ann', () => '127.0.0.1');
       assert.equal(players.length, 3);
@@ -72,6 +74,7 @@ describe('limits over two nodes', async () => {
         while (next.length < 3) next.push(await openSession(one, 'ann', targetPort));
       });
       for (const client of next) client.destroy();
+      await eventually(async () => assert.deepEqual(await db('session_permits'), []));
     }
   });
 

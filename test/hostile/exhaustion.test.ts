@@ -202,14 +202,15 @@ describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit
       wrap: ['prlimit', '--nofile=256'],
       config: { socks: { handshakeTimeout: FOR_EVER } },
     });
-    await daemon.addAccount('player', 'secret');
+    // An idle session of the account that wants more may make room for it.
+    for (const name of ['player', 'greedy']) await daemon.addAccount(name, 'secret');
     const target = await startTarget(t, echo);
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     const session = await connectThrough(account, '127.0.0.1', target.port);
     const held = openDescriptors(daemon.pid);
     const handshake = Buffer.concat([
       greeting(2),
-      login('player', 'secret'),
+      login('greedy', 'secret'),
       request('127.0.0.1', target.port),
     ]);
     const crowds = await Promise.all([
