@@ -184,7 +184,7 @@ describe('pulsegate restart', () => {
         [6, 6],
       ]);
     });
-    assert.equal(countReady(), 3);
+    await eventually(() => assert.equal(countReady(), 3));
     for (const each of [live, login]) each.destroy();
   });
 
