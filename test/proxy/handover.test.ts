@@ -26,7 +26,15 @@ import {
 import type { Scope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 import { associateThrough, startUdpEcho } from '../helpers/udp-client.js';
-import { accountRecord, PASSWORD, type PlaneWorld, RESOLVER, SETTINGS, startPlane } from './plane-world.js';
+import {
+  accountRecord,
+  PASSWORD,
+  type PlaneWorld,
+  type PlaneWorldOptions,
+  RESOLVER,
+  SETTINGS,
+  startPlane,
+} from './plane-world.js';
 
 const NAMES = ['anna', 'bert', 'cleo', 'dora'];
 const BIND = 2;
@@ -43,11 +51,7 @@ function carried({ state, descriptors }: PlaneHandover): PlaneHandover {
   return { state: read.state, descriptors };
 }
 
-async function succeed(
-  t: Scope,
-  world: PlaneWorld,
-  options: Partial<PlaneOptions> = {},
-): Promise<PlaneWorld> {
+async function succeed(t: Scope, world: PlaneWorld, options: PlaneWorldOptions = {}): Promise<PlaneWorld> {
   const handed = carried(await world.plane.handOver());
   await world.plane.stop();
   const next = await startPlane(t, [], { handed, ...options });

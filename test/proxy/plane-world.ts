@@ -4,6 +4,8 @@ import type { LoginOutcome } from '../../src/core/accounts/access/login-log.js';
 import { hashPassword } from '../../src/core/accounts/access/password.js';
 import { INITIAL_FIELDS } from '../../src/core/accounts/fields/account-fields.js';
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
+import type { Exit } from '../../src/core/exits/exit.js';
+import type { GameRule } from '../../src/core/heartbeats/game-rules.js';
 import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
@@ -126,11 +128,17 @@ export interface PlaneWorld {
   readonly failures: PlaneFailure[];
 }
 
+export interface PlaneWorldOptions extends Partial<PlaneOptions> {
+  readonly games?: readonly GameRule[];
+  readonly exits?: readonly Exit[];
+  readonly accounts?: Iterable<AccountRecord>;
+}
+
 /** Starts a data plane with one listener on loopback. With the native driver the test owns the listening socket, as the daemon does. */
 export async function startPlane(
   t: Scope,
   usernames: readonly string[],
-  options: Partial<PlaneOptions> = {},
+  { games, exits, accounts, ...options }: PlaneWorldOptions = {},
 ): Promise<PlaneWorld> {
   const libc = loadLibc();
   const lines: Line[] = [];
@@ -154,10 +162,7 @@ export async function startPlane(
     workers: 1,
     settings: SETTINGS,
     resolver: RESOLVER,
-    games: [],
-    exits: [],
     geo: { country: null, asn: null },
-    accounts: usernames.map(accountRecord),
     libc,
     maxDescriptors: 65_536,
     observer: {
@@ -177,6 +182,12 @@ export async function startPlane(
     ...options,
   });
   t.after(() => plane.stop());
+  // What was handed over applies in place of these.
+  if (!options.handed) {
+    plane.tell({ kind: 'games', games: games ?? [] });
+    plane.tell({ kind: 'exits', exits: exits ?? [] });
+    plane.accounts.replace(accounts ?? usernames.map(accountRecord));
+  }
   await plane.start();
   const spec = {
     id: plane.nextToken(),

@@ -1,9 +1,7 @@
 // The data plane, in the main thread: starts the workers and the resolver's thread, sends accounts and settings to the
 // workers, and restarts workers that have died.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Exit } from '../../core/exits/exit.js';
 import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-figures.js';
-import type { GameRule } from '../../core/heartbeats/game-rules.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { within } from '../../core/timers.js';
@@ -17,7 +15,6 @@ import type { OwnPorts } from '../memory/own-ports.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { Gauges } from '../memory/shared.js';
 import type { WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
-import type { AccountRecord } from '../plane-settings.js';
 import { PlaneAccounts } from './accounts.js';
 import { type CapturedConnections, captureAll, distribute, systemMs } from './handover.js';
 import { PlaneListeners } from './listeners.js';
@@ -34,13 +31,10 @@ const STOP_MS = 5_000;
 
 export interface PlaneOptions extends Pick<WorkerStart, 'engine' | 'workers' | 'settings'> {
   readonly resolver: ResolverSettings;
-  readonly games: readonly GameRule[];
-  readonly exits: readonly Exit[];
   readonly geo: GeoFiles;
-  readonly accounts: Iterable<AccountRecord>;
   /**
-   * What a data plane of another process has handed over: its connections continue, and its accounts, games and exits apply in place of
-   * those above. Until `report` is called, the observer hears only which sessions are `resumed`.
+   * What a data plane of another process has handed over: its connections continue, and its accounts, games and exits apply; without
+   * it there are none. Until `report` is called, the observer hears only which sessions are `resumed`.
    */
   readonly handed?: PlaneHandover | undefined;
   /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
@@ -67,7 +61,7 @@ export interface PlaneFailure {
 type Rule = Extract<WorkerMessage, { kind: 'games' | 'exits' | 'exit-ways' | 'geo' | 'refuse' }>;
 type Told = { [Kind in Rule['kind']]: Extract<Rule, { kind: Kind }> };
 /** What the control plane may tell all workers; see messages.ts. */
-export type PlaneMessage = Rule | Extract<WorkerMessage, { kind: 'end-account' | 'end-all' | 'penalties' }>;
+type PlaneMessage = Rule | Extract<WorkerMessage, { kind: 'end-account' | 'end-all' | 'penalties' }>;
 
 export class ProxyPlane {
   readonly ownPorts: OwnPorts;
@@ -96,8 +90,8 @@ export class ProxyPlane {
     this.#isReporting = handed === undefined;
     this.#told = {
       geo: { kind: 'geo', files: options.geo },
-      games: { kind: 'games', games: handed?.games ?? options.games },
-      exits: { kind: 'exits', exits: handed?.exits ?? options.exits },
+      games: { kind: 'games', games: handed?.games ?? [] },
+      exits: { kind: 'exits', exits: handed?.exits ?? [] },
       'exit-ways': { kind: 'exit-ways', ways: new Map(handed?.exitWays) },
       refuse: { kind: 'refuse', isRefusing: handed?.isRefusing ?? false },
     };
@@ -119,7 +113,7 @@ export class ProxyPlane {
     this.#restarts = new PlaneRestarts(this.#workers, options.workers);
     this.listeners = new PlaneListeners(this.#workers, options.workers, options);
     const { workers, settings } = options;
-    this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? options.accounts);
+    this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? []);
     this.#tlsClients = new PlaneTlsClients(options.log);
     this.#resolver = new PlaneResolver(
       this.#workers,
