@@ -60,6 +60,8 @@ export interface Api {
     query: InputOf<Operations[Name]['request']>['query'],
     limit?: number,
   ): Promise<Answer<Name>>;
+  /** The items of a list without pages, for the options of a command. */
+  items<Name extends ListName>(name: Name, query: object): Promise<readonly ItemOf<Name>[]>;
 }
 
 /** Most items of one page of the daemon. */
@@ -150,6 +152,7 @@ export function openLazily(
   return {
     call: (async (...given: Parameters<Api['call']>) => (await api()).call(...given)) as Api['call'],
     list: async (...given) => (await api()).list(...given),
+    items: async (...given) => (await api()).items(...given),
     database,
     core,
     close: async () => (await opened?.catch(() => undefined))?.store.close(),
@@ -223,5 +226,6 @@ function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>): 
       cursor = page.nextCursor;
     }
   };
-  return { call, list } as Api;
+  const items = async (name: string, query: object) => (await call(name, { query })).items;
+  return { call, list, items } as Api;
 }

@@ -149,11 +149,7 @@ class Runnable<Of> extends Described {
   /** Lists the items of an operation, whose query the options are. @param none stderr when there are no items */
   lists<Name extends ListName>(none: string, name: Name, columns: Columns<ItemOf<Name>>): void {
     this.answers(async (run, { json: _, ...query }) => {
-      const call = run.call as unknown as (
-        name: Name,
-        input: object,
-      ) => Promise<{ items: readonly ItemOf<Name>[] }>;
-      const { items } = await call(name, { query });
+      const items = await run.items(name, query);
       return [items, () => printList(run.io, items, none, columns)];
     });
   }
