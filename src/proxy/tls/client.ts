@@ -41,8 +41,9 @@ export function secure(
   secured.on('error', (error: NodeJS.ErrnoException) => finish(codeOf(error)));
   secured.once('close', () => finish('closed'));
   secured.once('secureConnect', () => {
+    if (fingerprint === null) return finish(null);
     const found = secured.getPeerCertificate().fingerprint256.replaceAll(':', '').toLowerCase();
-    finish(fingerprint === null || found === fingerprint ? null : `fingerprint-${found}`);
+    finish(found === fingerprint ? null : `fingerprint-${found}`);
   });
   if (unread !== null) process.nextTick(finish, unread);
 }
