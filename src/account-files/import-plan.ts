@@ -1,5 +1,4 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
-
 import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/address-list.js';
 import { AddressIndex, addressTaken } from '../core/accounts/access/authorized-addresses.js';
 import type { Account } from '../core/accounts/account.js';

@@ -66,7 +66,7 @@ export interface RunKeeper {
   doubt(): void;
 }
 
-export type QueueLimit = ReturnType<typeof createQueueLimit>;
+type QueueLimit = ReturnType<typeof createQueueLimit>;
 
 /** Limits the number of queued runs, per agent and in total. */
 export function createQueueLimit(max: HookSettings['queue']) {

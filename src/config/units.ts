@@ -1,5 +1,4 @@
 // Values of the configuration: durations, sizes and rates, secrets; all of it as plain data for output, and what differs in two.
-
 import { inspect } from 'node:util';
 
 /** The unit of a number. It becomes the suffix of the key (`idleTimeout: 5m` → `idleTimeoutMs: 300000`). */

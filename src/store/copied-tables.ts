@@ -1,6 +1,5 @@
 // The tables of the schema for `pulsegate database copy`: which tables are copied, in which order, and why the others are not. Also
 // the interface of the two databases.
-
 import type { Knex } from 'knex';
 
 export interface CopiedTable {

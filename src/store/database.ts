@@ -75,7 +75,7 @@ export interface Database {
 }
 
 /** What one process writes for the others, and reads of them. null: no other daemon can use the database. */
-export interface OfProcess {
+interface OfProcess {
   readonly recordChange: RecordChange;
   readonly changes: ChangeFeed;
   /** Publishes the activity of accounts on this daemon. */

@@ -1,5 +1,4 @@
 // Updates the caches of this process with changes that other processes (the command line, other daemons) made in the database.
-
 import type { Knex } from 'knex';
 import { HOUR_MS } from '../core/clock.js';
 import { createReloads, type Reloads } from '../core/nodes/reloads.js';

@@ -114,7 +114,7 @@ export async function updateEach<Column extends string>(
 }
 
 /** Rows in one statement: of at most thirty bound values each, they stay well below the limit of every database. */
-export const ROWS_PER_STATEMENT = 200;
+const ROWS_PER_STATEMENT = 200;
 /** Ids in one statement. */
 export const IDS_PER_STATEMENT = 500;
 

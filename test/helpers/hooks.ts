@@ -1,5 +1,4 @@
 // Creates the agent gateway over a store, with default settings for tests.
-
 import { tmpdir } from 'node:os';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/agent-settings.js';
 import type { AgentGatewayDeps } from '../../src/agents/context.js';

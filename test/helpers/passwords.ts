@@ -1,5 +1,4 @@
 // Passwords of people whose checks take no time: the number of rounds stands in each stored hash.
-
 import { pbkdf2Sync } from 'node:crypto';
 import { type AdminCredentials, createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createOperators } from '../../src/core/auth/operators.js';

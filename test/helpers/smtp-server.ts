@@ -1,5 +1,4 @@
 // An SMTP server that accepts and stores every message of an authenticated client.
-
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,4 @@
 // Sequences of requests: accounts are created, changed and removed; their statistics and GetCurrentUser.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from '../helpers/account.js';

@@ -1,5 +1,4 @@
 // The guards before the router: whitelist, host, credentials, origin, and the response to a failed login.
-
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { describe, test } from 'node:test';

@@ -1,5 +1,4 @@
 // The activity of an account at other nodes reduces its share of its rate at this node.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';

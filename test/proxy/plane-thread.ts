@@ -1,5 +1,4 @@
 // A worker's thread that breaks when a player with one of these names logs in, for the tests of plane.ts.
-
 import { Logins } from '../../src/proxy/connection/logins.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 

@@ -1,5 +1,4 @@
 // Accounts in a real database: adding, changing, and removing with everything that belongs to them.
-
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { UsernameTaken } from '../../src/core/accounts/account-store.js';

@@ -1,5 +1,4 @@
 // Backups of a database in use, and their restoration.
-
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';

@@ -1,5 +1,4 @@
 // The transaction that writes accounts charges the seller's budget, also under concurrent requests, and changes only the seller's.
-
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/plans/budget.js';

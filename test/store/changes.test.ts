@@ -1,5 +1,4 @@
 // Two stores on one database: each reads the changes of the other once and in order, and not its own.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addAccount, changeAccount } from '../helpers/stored-accounts.js';

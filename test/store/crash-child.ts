@@ -1,6 +1,5 @@
 // A program that changes a store without end. It reports on stdout the begin and the end of each change, so that crash.test.ts can
 // kill it at any moment and know what must be stored.
-
 import { writeSync } from 'node:fs';
 import { openDaemonStore } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';

@@ -1,5 +1,4 @@
 // What only the daemon does with a database: it locks the data folder against other daemons, and copies the database before a migration.
-
 import assert from 'node:assert/strict';
 import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

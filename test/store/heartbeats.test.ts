@@ -1,5 +1,4 @@
 // Heartbeat entries and their totals: the totals always equal the stored entries.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
 // Opening the store: permissions of its files, and every reason not to start, which leaves the file unchanged.
-
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // Traffic and heartbeat entries whose COMMIT succeeded without an answer are written again, and stored once.
-
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';

@@ -1,5 +1,4 @@
 // The list of changes on PostgreSQL, where transactions commit in another order than they took their numbers: no change is missed.
-
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,5 +1,4 @@
 // Heartbeat entries on PostgreSQL, while another daemon changes the same accounts.
-
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../helpers/eventually.js';

@@ -1,5 +1,4 @@
 // Opening a PostgreSQL database: every reason not to start has one message, with advice and without the password.
-
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

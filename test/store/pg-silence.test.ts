@@ -1,6 +1,5 @@
 // The daemon gives up a PostgreSQL server that does not answer, but not a slow one. It detects the outcome of a COMMIT whose answer
 // was lost.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDatabaseAway } from '../../src/core/storage.js';

@@ -1,5 +1,4 @@
 // Every repository that no other file of this folder tests, on every engine: values are read back unchanged and in order.
-
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';

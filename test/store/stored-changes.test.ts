@@ -1,5 +1,4 @@
 // Changes that are computed from the stored account or operator: another process may have changed it since this one read it.
-
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/core/accounts/account.js';

@@ -1,5 +1,4 @@
 // Days and quotas when the operator's time zone changes: at each start of a daemon, on every engine.
-
 import assert from 'node:assert/strict';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createAccountUsage } from '../../src/core/accounts/usage/account-usage.js';

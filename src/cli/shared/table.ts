@@ -88,7 +88,7 @@ export const formatTime = (ms: number | null, none: string): string =>
   ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The country of a client and the number of its network, as far as they are known. */
-export const formatOrigin = (of: ClientOrigin | null): string =>
+const formatOrigin = (of: ClientOrigin | null): string =>
   [of?.country?.toUpperCase(), of?.asn && `AS${of.asn}`].filter(Boolean).join(' ');
 
 /** Like `formatTime`, for a time of /api/v1. */

@@ -1,6 +1,5 @@
 // The state of a form. The fields own what the user types until the form is sent, even when the daemon's data changes meanwhile. And
 // what would be lost if the reader left the page now: changed forms, and secrets that are shown once.
-
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { cell } from './cell.js';
 

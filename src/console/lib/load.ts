@@ -1,5 +1,4 @@
 // Reads data for a component: the answer, the error, and when to read again; and what the daemon says an unsent form would do.
-
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Operations } from '../api-types.js';
 import { ApiError, callWithEtag, type Input, me, online } from './api.js';

@@ -1,6 +1,5 @@
 // Requests of the player page, one change at a time, and their failures in the player's language. All paths are below the page's own
 // address, which is the credential. The page reads its status again while it is visible.
-
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type TextKey, t } from '../lib/i18n.js';
@@ -10,7 +9,7 @@ import type { Status } from './api-types.js';
 
 export type { Device, Status } from './api-types.js';
 
-export class PlayerError extends Error {
+class PlayerError extends Error {
   /** @param status HTTP status of the answer; 0: no answer */
   constructor(
     readonly status: number,

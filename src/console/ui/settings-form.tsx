@@ -1,6 +1,5 @@
 // The form of settings, which saves and undoes; and when another user changed the same object: their changes, this form's changes,
 // and what "save anyway" writes.
-
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Right } from '../lib/api.js';

@@ -16,7 +16,7 @@ export interface Imported {
 }
 
 /** An imported account with its usage on another server. */
-export interface ImportedAccount extends Imported {
+interface ImportedAccount extends Imported {
   readonly account: Account;
 }
 

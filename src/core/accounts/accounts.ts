@@ -1,7 +1,6 @@
 // The account service. The API, the console, the command line and imports make every change of accounts, limits and quota resets
 // through it. It writes a change to the database in one transaction, then updates the directory, which notifies its listeners, and
 // then returns.
-
 import type { Actor } from '../audit/audit.js';
 import { DAY_MS } from '../clock.js';
 import { noRefusal, type Refuse } from '../settings/setting.js';

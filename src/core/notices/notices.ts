@@ -22,7 +22,7 @@ import { digestEnd, digestOf, expiryOf, type QuotaUse, quotaOf, reminderSlot } f
 export type Notices = ReturnType<typeof createNotices>;
 
 /** How many uses of an account a limit of the guard has slowed, and how many it has refused. */
-export interface GuardCounts {
+interface GuardCounts {
   slowed: number;
   refused: number;
 }

@@ -34,7 +34,7 @@ export interface SampleStore {
   trafficSince(day: number): Promise<{ id: string; up: number; down: number }[]>;
 }
 
-export interface RunCounts {
+interface RunCounts {
   readonly queued: number;
   readonly running: number;
   readonly succeeded: number;

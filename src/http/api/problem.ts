@@ -137,7 +137,7 @@ const STATUSES = {
   unavailable: 503,
 } as const;
 
-export type ProblemCode = keyof typeof STATUSES;
+type ProblemCode = keyof typeof STATUSES;
 
 /** Codes for programs. The texts are for people and may change. */
 const ProblemCode = z

@@ -1,5 +1,4 @@
 // A route of /api/v1 or of the player's page: path, access, schemas and handler in one value.
-
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ParameterizedContext } from 'koa';

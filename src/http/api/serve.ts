@@ -1,5 +1,4 @@
 // Serves the routes of /api/v1 and of the player’s page: checks access and schemas, calls the handler, and sends its answer.
-
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';

@@ -1,5 +1,4 @@
 // /api/v1/audit and log: every change, its author and the changed values; and the newest lines of this daemon’s log.
-
 import { z } from 'zod';
 import type { AuditFilter, AuditEntry as Entry } from '../../core/audit/audit.js';
 import { iso, withMs } from '../../core/clock.js';

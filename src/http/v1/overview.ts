@@ -1,5 +1,4 @@
 // /api/v1/overview and events: current activity and its history, and a stream of server-sent events that reports changes as they happen.
-
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { iso } from '../../core/clock.js';

@@ -1,5 +1,4 @@
 // Makes what the routes of the admin API work with, from the parts of the daemon.
-
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';

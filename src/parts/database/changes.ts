@@ -1,5 +1,4 @@
 // What the daemons that share a database tell each other: changes, activity of accounts, penalties.
-
 import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
 import { MINUTE_MS } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';

@@ -17,7 +17,7 @@ interface AdmittedClient {
   readonly linkHash: string | null;
 }
 
-export type Admitted =
+type Admitted =
   | ({ readonly ok: true } & Authorized)
   /** `waitMs`: after which it would not be one too many; left out: for another reason. */
   | { readonly ok: false; readonly reply: ReplyCode; readonly waitMs?: number };

@@ -1,5 +1,4 @@
 // A worker takes over the connections that another process has handed over. The control plane already knows their sessions.
-
 import { Connection } from '../connection/connection.js';
 import { Relayed } from '../connection/relayed.js';
 import { inspectorOf } from '../connection/running-command.js';

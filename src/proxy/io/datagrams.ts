@@ -2,7 +2,6 @@
 // The relay has no rules. The association decides about each datagram, until it sets a route or a source; the relay forwards
 // datagrams that match one of these without the association. A relay has no timers and never ends by itself: an error
 // (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
-
 import type { PortRange } from '../../core/endpoints.js';
 import type { Endpoint } from '../../core/ip.js';
 import type { OwnPorts } from '../memory/own-ports.js';
@@ -32,7 +31,7 @@ export interface DatagramRelayOptions extends Metered {
   readonly handed?: Handed<HandedDatagrams>;
 }
 
-export interface UpstreamSocketOptions {
+interface UpstreamSocketOptions {
   readonly bindAddress: string;
   /** Its address is `bindAddress`; null: as the system chooses. */
   readonly end: LocalEnd | null;

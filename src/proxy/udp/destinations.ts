@@ -1,6 +1,5 @@
 // The destinations of one association: resolves names, applies the egress rules to addresses, and caches both for a short
 // time. A permitted direct destination becomes a route of the relay until its verdict expires.
-
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import { type Endpoint, parseIp } from '../../core/ip.js';
 import { permittedAddresses, type Refusal, readTarget } from '../connection/target.js';

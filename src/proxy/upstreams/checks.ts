@@ -1,6 +1,5 @@
 // Checks which ways out of exits work, at an interval and after a change of exits: greets each proxy, and opens a socket at each
 // address. Only the first worker does; it reports what it finds, and the others are told.
-
 import type { Stream } from '../io/io.js';
 import type { WorkerHost } from '../worker/host.js';
 import { askUpstreams } from './ask.js';

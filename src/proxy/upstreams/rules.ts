@@ -1,5 +1,4 @@
 // The rules that select the upstream proxy of a destination.
-
 import type { ProxyAddress } from '../../core/exits/exit.js';
 import { readDestination } from '../../core/heartbeats/game-destination.js';
 import type { IpBytes } from '../../core/ip.js';
@@ -26,7 +25,7 @@ export interface UpstreamRule {
   readonly upstream: Upstream | null;
 }
 
-export interface Upstreams {
+interface Upstreams {
   /** There are no rules: all connections are direct. */
   readonly isEmpty: boolean;
   /** What the first rule that matches says about a name; null: connect directly; undefined: no rule matches. */

@@ -1,6 +1,5 @@
 // The accounts of one worker: which logins are valid, which limits apply, and which live sessions end after a change.
 // An account belongs to one worker, so all counts are exact without locks.
-
 import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type AccessRules, clientRefusal } from '../../core/accounts/access/login.js';
 import { isExpired, isSuspended } from '../../core/accounts/account.js';

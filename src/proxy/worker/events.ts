@@ -1,7 +1,6 @@
 // Events of a worker for the control plane, in batches: immediately when the worker is idle, else a few milliseconds later.
 // A session that opened and closed within one batch is one event. When the control plane is behind, log lines are dropped;
 // logins and ends of sessions never are.
-
 import type { LoginOutcome } from '../../core/accounts/access/login-log.js';
 import type { Log } from '../../core/log.js';
 import type { SessionSummary } from '../../core/sessions/session.js';

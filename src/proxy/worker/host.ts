@@ -1,8 +1,7 @@
 // What connections, commands and associations use of their worker. Everything is passed in: src/proxy uses no global state.
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import { NO_GEO, presentGeo } from '../../core/geo.js';
-import type { GameRule } from '../../core/heartbeats/game-rules.js';
-import { createGameRules } from '../../core/heartbeats/game-rules.js';
+import { createGameRules, type GameRule } from '../../core/heartbeats/game-rules.js';
 import type { IpBytes } from '../../core/ip.js';
 import { compilePattern } from '../../games-pattern.js';
 import { type GeoFiles, openGeo } from '../../geo.js';

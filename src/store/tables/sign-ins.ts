@@ -1,5 +1,4 @@
 // The tables api_tokens and console_sessions.
-
 import type { Knex } from 'knex';
 import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../../core/auth/api-tokens.js';
 import {

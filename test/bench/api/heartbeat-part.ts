@@ -1,6 +1,5 @@
 // A part: the heartbeat pool, its writer and the database of the daemon, without sessions. Real sessions would need
 // more clients than one machine can run.
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

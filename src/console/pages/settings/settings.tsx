@@ -1,5 +1,4 @@
 // Settings: a list of sections, each with its own address.
-
 import { may, type Right } from '../../lib/api.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';

@@ -143,7 +143,7 @@ export const ACCOUNT_FIELDS = {
 
 export type FieldName = keyof typeof ACCOUNT_FIELDS;
 /** The fields whose description has `Property`. */
-export type FieldsWith<Property extends string> = {
+type FieldsWith<Property extends string> = {
   [K in FieldName]: (typeof ACCOUNT_FIELDS)[K] extends Readonly<Record<Property, unknown>> ? K : never;
 }[FieldName];
 /** Why a value of a field cannot be stored. */

@@ -1,6 +1,5 @@
 // The usage of every account: counts traffic in memory, writes it to the database, reloads the sums when the quota period changes,
 // and compares the usage with the quota.
-
 import type { Clock } from '../../clock.js';
 import type { Session } from '../../sessions/session.js';
 import type { SessionRegistry } from '../../sessions/session-registry.js';

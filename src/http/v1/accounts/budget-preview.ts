@@ -1,5 +1,4 @@
 // What a previewed change needs of the caller's budget, before it is made.
-
 import { z } from 'zod';
 import { type Cost, needsOf, shortOf } from '../../../core/accounts/plans/budget.js';
 import type { Operators } from '../../../core/auth/operators.js';

@@ -1,6 +1,5 @@
 // The password of an account with its link and client formats, which the API shows when it is made or when the caller knows it; and
 // /api/v1/accounts/{id}/subscription, the secret link from which client programs configure themselves, and which is the player’s page.
-
 import { randomBytes } from 'node:crypto';
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';

@@ -1,6 +1,5 @@
 // /api/v1/accounts/{id}/limits, usage and contacts: the limits and the usage of an account, and whether notices go to the addresses of
 // its player, which a code confirms.
-
 import { z } from 'zod';
 import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';

@@ -1,5 +1,4 @@
 // Schemas of accounts: the account, its filter, and its changes; and how an account is shown.
-
 import { z } from 'zod';
 import type { Schedules } from '../../../core/accounts/access/schedule.js';
 import { isExpired, isSuspended, type Account as StoredAccount } from '../../../core/accounts/account.js';

@@ -1,6 +1,5 @@
 // Shared code of the account routes: filters, the changes that requests ask for, the problems of refused ones, sort keys, and the
 // checks of egress class, owner and plan.
-
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, type AddRefusal, needsOf } from '../../../core/accounts/account-input.js';
 import {

@@ -1,6 +1,5 @@
 // /api/v1/logins and the daily traffic of an account; and what is known of the address of a client, beside it in answers of other
 // routes too.
-
 import { z } from 'zod';
 import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/login-log.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';

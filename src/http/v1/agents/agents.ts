@@ -1,6 +1,5 @@
 // /api/v1/agents and agent-sessions: the agents of the configuration, messages to them, and their conversations; and what the routes of
 // runs share with these.
-
 import { z } from 'zod';
 import type { SessionFilter } from '../../../core/agents/run-store.js';
 import type { QueuedAnswer, AgentSession as StoredSession } from '../../../core/agents/runs.js';

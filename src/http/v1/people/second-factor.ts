@@ -1,5 +1,4 @@
 // /api/v1/session/totp: the caller’s own second factor and its recovery codes; /api/v1/settings/admin-password: its password.
-
 import { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';

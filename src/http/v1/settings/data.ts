@@ -1,6 +1,5 @@
 // /api/v1/settings/retention, /api/v1/settings/effective and /api/v1/backup: how long the daemon keeps data, the configuration in
 // force, and a copy of all data.
-
 import { z } from 'zod';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';

@@ -1,5 +1,4 @@
 // /api/v1/settings/games: the rules that determine the game of a flow.
-
 import { z } from 'zod';
 import { GameRuleError, type GameRule as Rule, testGameRules } from '../../../core/heartbeats/game-rules.js';
 import type { RulesInForce } from '../../../core/heartbeats/game-rules-setting.js';

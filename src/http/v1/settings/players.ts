@@ -1,6 +1,5 @@
 // /api/v1/settings/plans, public-address and pac: the plans by which accounts are created, renewed and upgraded, and what players’
 // programs are told.
-
 import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans/plans.js';
 import { isPacMatch, MAX_PAC_RULES } from '../../../core/accounts/player/pac.js';

@@ -1,6 +1,5 @@
 // UDP sockets of associations in the native loop: bound to an address and a free port of the configured range. The relay reads one
 // batch when the socket is ready, so that every socket is served.
-
 import type { PortRange } from '../../../core/endpoints.js';
 import type { Endpoint } from '../../../core/ip.js';
 import type { BoundSocket } from '../datagrams.js';

@@ -1,5 +1,4 @@
 // Operators besides the administrator: their roles, budgets and second factors, and the dialog for each. It sends only changed fields.
-
 import { useState } from 'preact/hooks';
 import type { Operator } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
