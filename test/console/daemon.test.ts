@@ -1,7 +1,6 @@
 // The console on a separate daemon: the first day of an operator, and changes of the sign-in.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -9,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { fromBase32 } from '../helpers/base32.js';
 import { runCommand } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import {
@@ -26,6 +24,7 @@ import { findProgram } from '../helpers/programs.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
+import { fromBase32, totpCodes } from '../helpers/totp.js';
 
 const skip = { skip: noBrowser };
 const run = promisify(execFile);
@@ -183,16 +182,6 @@ test(
   },
 );
 
-/** Returns the code of an authenticator app: RFC 6238 with SHA-1, 30 s and six digits. */
-function totp(secret: string, at: number): string {
-  const key = fromBase32(secret);
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
-  const digest = createHmac('sha1', key).update(counter).digest();
-  const offset = (digest.at(-1) ?? 0) & 15;
-  return String((digest.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0');
-}
-
 test(
   'an operator tests and saves game rules, changes the retention, enables a second factor and changes the password',
   skip,
@@ -226,7 +215,8 @@ test(
     await page.click('text=Turn on');
     await page.waitForSelector('dialog >> text=Turn on the second factor');
     const secret = (await page.textContent('dialog code')) ?? '';
-    await page.fill('dialog input', totp(secret, Date.now()));
+    const code = totpCodes(fromBase32(secret));
+    await page.fill('dialog input', code(0));
     await page.keyboard.press('Enter');
     await page.waitForSelector('dialog .recovery-codes');
     const codes = await page.locator('.recovery-codes code').allTextContents();
@@ -244,7 +234,7 @@ test(
     await page.fill('input[autocomplete=current-password]', 'another-password');
     await page.keyboard.press('Enter');
     // A code is valid once, so use the next one.
-    await page.fill('input[autocomplete=one-time-code]', totp(secret, Date.now() + 30_000));
+    await page.fill('input[autocomplete=one-time-code]', code(1));
     await page.keyboard.press('Enter');
     await page.waitForSelector('.rail');
     // Each recovery code is valid once, in upper or lower case.

@@ -15,8 +15,8 @@ import { openAuth } from '../../src/parts/auth.js';
 import { openTotpKeys } from '../../src/parts/totp-key.js';
 import { openStore } from '../../src/store/store.js';
 import { logInto } from '../helpers/admin.js';
-import { fromBase32 } from '../helpers/base32.js';
 import { quickPasswords } from '../helpers/passwords.js';
+import { fromBase32 } from '../helpers/totp.js';
 
 test('a sealed secret opens only with its key, in its place, and unchanged', () => {
   const [key, other, secret] = [randomBytes(32), randomBytes(32), randomBytes(20)];

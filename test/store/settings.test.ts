@@ -5,8 +5,8 @@ import { createRecoveryCodes, createSecondFactor } from '../../src/core/auth/sec
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/whitelist.js';
 import { createSettings } from '../../src/core/settings/setting.js';
-import { fromBase32 } from '../helpers/base32.js';
 import { openCredentials } from '../helpers/passwords.js';
+import { fromBase32 } from '../helpers/totp.js';
 import { onEachDatabase } from './databases.js';
 
 onEachDatabase('of several stores that raise a number to the same value, one succeeds', async (open) => {

@@ -9,9 +9,9 @@ import { createOperators } from '../../src/core/auth/operators.js';
 import { createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import type { Store } from '../../src/store/store.js';
-import { fromBase32 } from '../helpers/base32.js';
 import { quickPasswords } from '../helpers/passwords.js';
 import { accountOf, addAccount, changeAccount } from '../helpers/stored-accounts.js';
+import { fromBase32 } from '../helpers/totp.js';
 import { onEachDatabase } from './databases.js';
 import { account } from './helpers.js';
 

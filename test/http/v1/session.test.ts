@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, it, test } from 'node:test';
-import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
-import { fromBase32 } from '../../helpers/base32.js';
 import { commandLine, runCommand } from '../../helpers/command.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { basic } from '../../helpers/http.js';
 import { suiteScope } from '../../helpers/suite.js';
+import { fromBase32, totpCodes } from '../../helpers/totp.js';
 
 const ME = '/api/v1/me';
 const LIST = '/ProxyAccount/GetProxyAccountList';
@@ -83,12 +82,11 @@ describe('sign-in, cookies and tokens', async () => {
 
   it('with the second factor a sign-in needs a code, and each code works once', async () => {
     const signedIn = await signIn(daemon);
-    const secret = await turnOnTotp(signedIn);
+    const { secret, code, wrongCode, recovery } = await turnOnTotp(signedIn);
     const attempt = (code?: string) =>
       fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
     assert.equal(codeOf(await attempt()), 'totp-required');
-    assert.equal(codeOf(await attempt(wrongCode(secret))), 'wrong-credentials');
-    const code = totpCode(secret, totpStep(Date.now()));
+    assert.equal(codeOf(await attempt(wrongCode)), 'wrong-credentials');
     assert.equal((await attempt(code)).status, 200);
     assert.equal((await attempt(code)).status, 401, 'the same code again');
     for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
@@ -103,8 +101,8 @@ describe('sign-in, cookies and tokens', async () => {
       409,
       'the second factor is on already',
     );
-    const next = totpCode(secret, totpStep(Date.now()) + 1);
-    assert.equal((await signedIn.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
+    const disable = { code: recovery[0] };
+    assert.equal((await signedIn.api('POST', '/api/v1/session/totp/disable', disable)).status, 204);
     assert.equal((await attempt()).status, 200);
     const audit = (await signedIn.api('GET', '/api/v1/audit')).text;
     assert.match(audit, /admin\.totp-off/);
@@ -271,17 +269,17 @@ test('all kinds of login share one limit of failures, which a correct login of a
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 7 } } } });
   const signedIn = await signIn(daemon);
   const token = await createToken(signedIn, ['audit:read']);
-  const secret = await turnOnTotp(signedIn);
+  const { code, wrongCode } = await turnOnTotp(signedIn);
   const signsIn = (fields: Record<string, string>) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...fields });
   const signInWithoutCode = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
   const wrongBasic = { authorization: basic(ADMIN.username, 'guess') };
   const guesses = [
-    () => signsIn({ code: wrongCode(secret) }),
+    () => signsIn({ code: wrongCode }),
     () => fetchFrom(daemon, 'GET', LIST, wrongBasic),
     () => fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`)),
-    () => signedIn.api('POST', '/api/v1/session/totp/disable', { code: wrongCode(secret) }),
-    () => signedIn.api('POST', '/api/v1/session/recovery-codes', { code: wrongCode(secret) }),
+    () => signedIn.api('POST', '/api/v1/session/totp/disable', { code: wrongCode }),
+    () => signedIn.api('POST', '/api/v1/session/recovery-codes', { code: wrongCode }),
     () => signedIn.api('PUT', '/api/v1/settings/admin-password', { current: 'guess', next: 'new-password' }),
   ];
   for (const guess of guesses) {
@@ -297,7 +295,6 @@ test('all kinds of login share one limit of failures, which a correct login of a
     'the last failure that is allowed',
   );
   for (const guess of guesses) assert.equal((await guess()).status, 429);
-  const code = totpCode(secret, totpStep(Date.now()));
   assert.equal((await signsIn({ code })).status, 429, 'the code is not compared');
   assert.equal((await signedIn.api('GET', ME)).status, 200, 'a signed-in session continues');
 });
@@ -322,7 +319,7 @@ test('sessions, tokens and the second factor are kept over a restart', async (t)
   const daemon = await startTestDaemon(t);
   const signedIn = await signIn(daemon);
   const made = await createToken(signedIn, ['audit:read']);
-  await turnOnTotp(signedIn);
+  const { code } = await turnOnTotp(signedIn);
   daemon.signal('SIGTERM');
   await daemon.exited();
   const restarted = await startTestDaemon(t, { dataDir: daemon.dataDir });
@@ -330,31 +327,30 @@ test('sessions, tokens and the second factor are kept over a restart', async (t)
   assert.equal((await fetchFrom(restarted, 'GET', ME, bearer(made.secret))).status, 200);
   const body = { username: ADMIN.username, password: ADMIN.password };
   assert.equal(codeOf(await fetchFrom(restarted, 'POST', '/api/v1/session', {}, body)), 'totp-required');
+  const headers = { cookie: signedIn.cookie, origin: restarted.adminUrl };
+  const disable = (text: string) =>
+    fetchFrom(restarted, 'POST', '/api/v1/session/totp/disable', headers, { code: text });
+  assert.equal((await disable(code)).status, 204, 'a code turns it off');
 });
 
-/** Turns the second factor on, and returns its secret. */
-async function turnOnTotp(signedIn: Console): Promise<Buffer> {
+/** Turns the second factor on; `code` is one that is still valid, once. */
+async function turnOnTotp(signedIn: Console) {
   const offered = (await signedIn.api('POST', '/api/v1/session/totp')).json as {
     secret: string;
     uri: string;
   };
   assert.match(offered.uri, /^otpauth:\/\/totp\/Pulsegate%3Aadmin\?secret=[A-Z2-7]{32}&issuer=Pulsegate$/);
   const secret = fromBase32(offered.secret);
-  const wrong = await signedIn.api('PUT', '/api/v1/session/totp', { code: wrongCode(secret) });
-  assert.equal(wrong.status, 400);
-  // Each code works once, so this uses the previous one and leaves the present one to the test.
-  const code = totpCode(secret, totpStep(Date.now()) - 1);
-  const on = await signedIn.api('PUT', '/api/v1/session/totp', { code });
+  const code = totpCodes(secret);
+  const right = [-1, 0, 1, 2, 3].map(code);
+  const wrongCode =
+    ['000000', '000001', '000002', '000003', '000004', '000005'].find((text) => !right.includes(text)) ?? '';
+  const confirm = (text: string) => signedIn.api('PUT', '/api/v1/session/totp', { code: text });
+  assert.equal((await confirm(wrongCode)).status, 400);
+  const on = await confirm(code(0));
   assert.equal(on.status, 200, on.text);
-  return secret;
-}
-
-function wrongCode(secret: Buffer): string {
-  const step = totpStep(Date.now());
-  const right = [-2, -1, 0, 1, 2].map((by) => totpCode(secret, step + by));
-  return (
-    ['000000', '000001', '000002', '000003', '000004', '000005'].find((code) => !right.includes(code)) ?? ''
-  );
+  const { codes } = on.json as { codes: string[] };
+  return { secret, code: code(1), wrongCode, recovery: codes };
 }
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
