@@ -1,14 +1,18 @@
 // Upstream proxies behind TLS: SOCKS5 and HTTP, with an own authority or a fingerprint, and why a handshake fails; on both engines.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
+import { createServer } from 'node:tls';
 import { seenAddress } from '../../src/core/exits/exit-figures.js';
 import { makeCertificate } from '../helpers/certificate.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { needs } from '../helpers/programs.js';
 import { connectThrough } from '../helpers/socks-client.js';
-import { suiteScope } from '../helpers/suite.js';
+import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, tellAddress } from '../helpers/targets.js';
 import { associateThrough, UdpEnd } from '../helpers/udp-client.js';
 
@@ -27,6 +31,7 @@ describe('upstream proxies behind TLS', needs('openssl'), async () => {
   await proxy.addAccount('child', 'child-secret');
   const ready = await proxy.waitForLine(({ msg }) => msg === 'ready');
   const port = Number((ready['socks'] as string[])[1]?.replace(/^tls:.*:/, ''));
+  const talker = await startTalker(scope, { cert: readFileSync(certFile), key: readFileSync(keyFile) });
   const upstreamOf = (address: string) => ({ proxy: address, username: 'child', password: 'child-secret' });
 
   for (const engine of ['native', 'node'] as const) {
@@ -100,6 +105,14 @@ describe('upstream proxies behind TLS', needs('openssl'), async () => {
         assert.equal((await association.receive()).data.toString(), 'back');
       });
 
+      it('a server that speaks first is no proxy, and is not waited for', async () => {
+        const address = `socks5s://localhost:${talker}?ca=${certFile}`;
+        const { username } = await accountWith(`${engine}-talker`, address);
+        const tested = await test(username);
+        assert.equal(tested['ok'], false);
+        assert.doesNotMatch(String(tested['reason']), /timeout/);
+      });
+
       it('what fails in the handshake is named, and the next proxy is used', async () => {
         const good = `https://localhost:${port}?ca=${certFile}`;
         for (const [name, address, reason] of [
@@ -134,3 +147,14 @@ describe('upstream proxies behind TLS', needs('openssl'), async () => {
     });
   }
 });
+
+/** A TLS server that sends text before it is asked; returns its port. */
+async function startTalker(scope: Scope, tls: { cert: Buffer; key: Buffer }): Promise<number> {
+  const server = createServer(tls, (socket) => {
+    socket.on('error', () => {});
+    socket.write('220 mail.example.net');
+  });
+  scope.after(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}

@@ -12,7 +12,7 @@ export const SECURED = 'ok';
 export class Securing implements Attempt, StreamListener {
   readonly #listener: ConnectListener;
   #stream: NativeStream | null = null;
-  #line = '';
+  #received = '';
   #isCancelled = false;
 
   /** @param send gives the descriptors to the thread */
@@ -48,11 +48,13 @@ export class Securing implements Attempt, StreamListener {
   }
 
   onData(chunk: Buffer): void {
-    this.#line += chunk.toString('latin1');
+    this.#received += chunk.toString('latin1');
     const stream = this.#stream;
-    if (stream === null || !this.#line.endsWith('\n')) return;
-    const answer = this.#line.trimEnd();
+    const [answer = '', after] = this.#received.split('\n', 2);
+    if (stream === null || after === undefined) return;
     if (answer !== SECURED) return this.onFailed(answer);
+    // A proxy answers requests: one that speaks before the first is another kind of server.
+    if (after !== '') return this.onFailed('speaks-first');
     this.#stream = null;
     stream.pause();
     this.#listener.onConnected(stream);
