@@ -20,7 +20,7 @@ const http = (
   type: 'http',
   url,
   secret: hidden(WHSEC),
-  timeoutMs: 2000,
+  timeoutMs: 30_000,
   maxTries: 4,
   backoffMs: 10,
   ...over,

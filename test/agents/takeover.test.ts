@@ -135,7 +135,7 @@ test('a lost lease interrupts the runs of this daemon, and a renewed lease runs 
   });
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
-    deps: { isShared: true, leaseMs: 3000 },
+    deps: { isShared: true, leaseMs: 8000 },
     webhooks: { maxAttempts: 1 },
     breakStore: (runs) => ({
       ...runs,
@@ -180,8 +180,9 @@ for (const lost of ['storing', 'claim'] as const) {
     };
     const gateway = await startGateway(t, {
       agents: { a: httpAgent(server.url) },
-      // Shorter than the time to the next claim, so that the first look for the run comes too early.
-      deps: { isShared: true, leaseMs: 700 },
+      // Shorter than the time to the next claim, so that the first look for the run comes too early. Nobody else could adopt the run,
+      // so a lease that ends on a slow machine interrupts nothing.
+      deps: { isShared: false, leaseMs: 700 },
       breakStore: (runs) => ({
         ...runs,
         add: async (...asked) => {

@@ -49,7 +49,7 @@ test('with a lock the daemon stops after stopTimeout, although a write may wait 
 
 test('with a lock that ends before stopTimeout the daemon writes everything and exits with 0', async (t) => {
   const daemon = await startTestDaemon(t, {
-    config: { ...config, stopTimeout: '10s', database: { busyTimeout: '10s' } },
+    config: { ...config, stopTimeout: '1m', database: { busyTimeout: '1m' } },
   });
   const unlock = await lock(t, daemon);
   daemon.signal('SIGTERM');

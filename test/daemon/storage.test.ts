@@ -233,7 +233,9 @@ test('a full disk is logged, and so is the recovery with free space; a start on 
     execFileSync('umount', ['-l', folder]);
     await rm(folder, { recursive: true });
   });
-  const daemon = await startTestDaemon(t, { config, dataDir: join(folder, 'data') });
+  // It stops cleanly, in whatever time a busy machine needs for it.
+  const patient = { database: config.database };
+  const daemon = await startTestDaemon(t, { config: patient, dataDir: join(folder, 'data') });
   const ballast = join(folder, 'ballast');
   const full = await outage(
     daemon,

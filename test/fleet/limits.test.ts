@@ -213,7 +213,7 @@ describe('limits over two nodes', async () => {
 
   test('the sessions of a frozen or killed node stop counting when its lease is over (3x-ui #6113)', async () => {
     await add('eve', { maxSessions: 1 });
-    const third = await fleet.start('gate-3');
+    const third = await fleet.start('gate-3', { lease: '5s' });
     for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
       const held = await openSession(third, 'eve', targetPort);
       await assert.rejects(openSession(two, 'eve', targetPort));

@@ -43,7 +43,7 @@ describe('two nodes', async () => {
   let one: TestDaemon;
   let two: TestDaemon;
   before(async () => {
-    fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    fleet = await startFleet(t, ['gate-1', 'gate-2'], {}, '3s');
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
     await one.addAccount('ann', 'word');
   });

@@ -118,7 +118,7 @@ describe('live sessions of two nodes', async () => {
   });
 
   test('of a lost node are not listed, and of one that was only frozen they are listed again', async () => {
-    const third = await fleet.start('gate-3');
+    const third = await fleet.start('gate-3', { lease: '1s' });
     await openSession(third, 'bob', targetPort);
     const areListed = (count: number) =>
       eventually(async () => (await listAt(one, '?search=bob')).matched === count);

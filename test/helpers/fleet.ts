@@ -12,12 +12,12 @@ export interface Fleet {
   start(name: string, options?: DaemonOptions & { readonly lease?: string }): Promise<TestDaemon>;
 }
 
-/** A short lease, because tests wait until one expires. */
-const LEASE = '1s';
+/** Longer than a busy machine delays a node: its sessions and permits count only while its lease is valid. */
+const LEASE = '5m';
 
 /**
  * Starts daemons with these node names on a new database, one after another. The first one creates the tables.
- * @param lease of each node whose start names no other
+ * @param lease of each node whose start names no other; short where tests wait until one expires
  */
 export async function startFleet(
   t: Scope,

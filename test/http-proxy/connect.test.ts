@@ -21,7 +21,7 @@ describe('CONNECT', () => {
       config: {
         socks: {
           workers: 2,
-          handshakeTimeout: '2s',
+          handshakeTimeout: '8s',
           http: { maxHeader: '1KiB' },
           login: { maxFailuresPerUser: 5 },
           listeners: [

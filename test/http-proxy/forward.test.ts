@@ -62,7 +62,7 @@ describe('a request in absolute form', () => {
   before(async () => {
     daemon = await startTestDaemon(scope, {
       config: {
-        socks: { workers: 2, handshakeTimeout: '2s', http: { maxHeader: '2KiB' } },
+        socks: { workers: 2, handshakeTimeout: '8s', http: { maxHeader: '2KiB' } },
         egress: { deny: ['198.51.100.0/24'] },
       },
     });

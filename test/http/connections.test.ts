@@ -114,7 +114,7 @@ test('sources outside the whitelist share one limit and take no connection from 
 });
 
 test('a connection from outside the whitelist gets 403 and is closed, also when it sends nothing', async (t) => {
-  const admin = await startTestAdmin(t, { connections: { ...TEST_CONNECTIONS, outsideTimeoutMs: 100 } });
+  const admin = await startTestAdmin(t, { connections: { ...TEST_CONNECTIONS, outsideTimeoutMs: 2_000 } });
   await admin.whitelist.save('127.0.0.1');
   const port = Number(new URL(admin.url).port);
   const requesting = await dial(t, port, '127.0.0.9');
@@ -132,7 +132,7 @@ const upload = (length: number) =>
 
 test('an upload above the minimum rate may take any time; one that stalls or is too slow gets 408', async (t) => {
   const admin = await startTestAdmin(t, {
-    connections: { ...TEST_CONNECTIONS, idleTimeoutMs: 1_000, minRateBytes: 200 },
+    connections: { ...TEST_CONNECTIONS, idleTimeoutMs: 2_000, minRateBytes: 100 },
   });
   const port = Number(new URL(admin.url).port);
   const body = Buffer.from(JSON.stringify({ Username: 'slow', Password: 'x', Remarks: 'x'.repeat(3_000) }));
@@ -147,8 +147,8 @@ test('an upload above the minimum rate may take any time; one that stalls or is 
     await client.closed;
     return parseExchange(client.received());
   };
-  const [enough, trickle, stalled] = await Promise.all([send(60), send(1), send(500, 1_000)]);
-  assert.equal(enough.json, '添加账号成功', 'it takes some 2 s, longer than the idle time limit');
+  const [enough, trickle, stalled] = await Promise.all([send(40), send(1), send(100, 200)]);
+  assert.equal(enough.json, '添加账号成功', 'it takes some 3 s, longer than the idle time limit');
   assert.deepEqual([trickle.status, stalled.status], [408, 408]);
   assert.ok(admin.accounts.getByUsername('slow'));
 });

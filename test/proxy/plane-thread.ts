@@ -2,7 +2,7 @@
 import { Logins } from '../../src/proxy/connection/logins.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 
-const BLOCK_MS = 2_500;
+const BLOCK_MS = 10_000;
 const libc = loadLibc();
 const logIn = Logins.prototype.logIn;
 Logins.prototype.logIn = function broken(client, username, password) {

@@ -122,7 +122,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   });
 
   it('with a stuck loop is detected and terminated; requests to it are answered', async (t) => {
-    const world = await startPlane(t, ['player', 'hang'], { stuckMs: 2_000 });
+    const world = await startPlane(t, ['player', 'hang'], { stuckMs: 4_000 });
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     // Unsent events are lost with the worker, so the session must be reported first.
@@ -143,7 +143,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   });
 
   it('that cannot be terminated is reported as a reason to restart the daemon', async (t) => {
-    const world = await startPlane(t, ['block'], { stuckMs: 500 });
+    const world = await startPlane(t, ['block'], { stuckMs: 2_000 });
     await breakWorker(world, 'block');
     assert.deepEqual(world.failures, [{ hasStuckThread: true }]);
     assert.equal(countOf(world, /cannot be terminated/), 1);

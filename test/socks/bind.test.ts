@@ -44,7 +44,7 @@ describe('BIND', () => {
       config: {
         dns: { servers: [names.address] },
         egress: { private: 'allow', deny: ['127.0.0.66'] },
-        socks: { bind: { enabled: true, timeout: '2s' } },
+        socks: { bind: { enabled: true, timeout: '8s' } },
       },
     });
     await daemon.addAccount('player', 'secret');

@@ -93,7 +93,7 @@ describe('time limits of sessions', () => {
   const account = { port: 0, username: 'player', password: 'secret' };
   before(async () => {
     daemon = await startTestDaemon(scope, {
-      config: { socks: { idleTimeout: '4s', halfCloseTimeout: '1s' } },
+      config: { socks: { idleTimeout: '9s', halfCloseTimeout: '1s' } },
     });
     await daemon.addAccount('player', 'secret');
     account.port = daemon.socks.port;

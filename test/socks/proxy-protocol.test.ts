@@ -131,7 +131,7 @@ describe('a listener behind a load balancer', () => {
         socks: {
           proxyProtocol: true,
           proxyProtocolFrom: ['127.0.0.1'],
-          handshakeTimeout: '2s',
+          handshakeTimeout: '8s',
           host: '0.0.0.0',
         },
       },

@@ -175,7 +175,7 @@ describe('a request through an upstream proxy', () => {
         proxy: `127.0.0.1:${await fakeUpstream(scope, answers)}`,
       })),
     );
-    behindAll = await startTestDaemon(scope, { config: { socks: { connectTimeout: '700ms', upstreams } } });
+    behindAll = await startTestDaemon(scope, { config: { socks: { connectTimeout: '4s', upstreams } } });
     await behindAll.addAccount('player', 'secret');
   });
   for (const [i, [kind, , code]] of fakes.entries()) {

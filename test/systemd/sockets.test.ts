@@ -91,7 +91,8 @@ describe('a restart with an inherited socket', () => {
       t.after(() => libc.close(listener.fd));
       const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-restart-'));
       t.after(() => rm(dataDir, { recursive: true, force: true }));
-      const config = { socks: { engine, workers: 2 } };
+      // A second would be little for all these clients on a busy machine.
+      const config = { socks: { engine, workers: 2 }, shutdownGrace: '1m' };
       const start = () => startTestDaemon(scope, { config, dataDir, sockets: [listener.fd] });
       const target = await startTarget(t, echo);
       const daemon = await start();

@@ -73,7 +73,7 @@ describe('agents of the type socket', () => {
     const agent = (name: string) => ({ type: 'socket', path: pathOf(name), maxReply: '1KiB' });
     const agents = Object.fromEntries(names.map((name) => [name, agent(name)]));
     daemon = await startTestDaemon(scope, {
-      config: { agents: { ...agents, hasty: { ...agent('good'), timeout: '300ms' } } },
+      config: { agents: { ...agents, hasty: { ...agent('good'), timeout: '2s' } } },
     });
   });
 

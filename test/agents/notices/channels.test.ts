@@ -157,7 +157,7 @@ describe('channels of notices', () => {
     // What happened before the channels were switched on is not announced.
     const name = await eventually(async () => {
       const made = await makeToken();
-      await eventually(async () => assert.equal((await alertsOf(made)).length, 3), 500);
+      await eventually(async () => assert.equal((await alertsOf(made)).length, 3), 5_000);
       return made;
     });
     await eventually(async () => {

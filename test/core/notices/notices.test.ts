@@ -173,8 +173,12 @@ test('a notice that a killed daemon could not deliver is delivered once by the n
   await eventually(() => assert.equal(receiver.received.at(-1)?.json.data['name'], last));
   const lost = await makeToken(daemon, 'lost');
   await eventually(async () => {
-    const { items } = (await daemon.api('GET', '/api/v1/notices')).json as { items: { detail: string }[] };
+    const { items, waiting } = (await daemon.api('GET', '/api/v1/notices')).json as {
+      items: { detail: string }[];
+      waiting: number;
+    };
     assert.match(items[0]?.detail ?? '', /503/, 'the result of the first try is stored');
+    assert.equal(waiting, 1, 'and that the one before has arrived');
   });
   daemon.signal('SIGKILL');
   await daemon.exited();

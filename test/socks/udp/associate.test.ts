@@ -40,7 +40,7 @@ describe('a UDP association', () => {
     });
     daemon = await startTestDaemon(scope, {
       config: {
-        dns: { servers: [names.address], timeout: '1s' },
+        dns: { servers: [names.address], timeout: '6s' },
         egress: { private: 'allow', deny: ['127.0.0.66', '*:9'] },
         heartbeats: {
           games: [
@@ -599,7 +599,7 @@ it('a client with an association for each of its 120 sockets has every datagram 
 
 describe('a UDP association in the configuration', () => {
   it('ends after idleTimeout without datagrams', async (t) => {
-    const daemon = await startTestDaemon(t, { config: { socks: { udp: { idleTimeout: '2s' } } } });
+    const daemon = await startTestDaemon(t, { config: { socks: { udp: { idleTimeout: '6s' } } } });
     await daemon.addAccount('player', 'secret');
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     const echo = await startUdpEcho(t);
