@@ -10,20 +10,17 @@ import { toStartError } from './sqlite/errors.js';
 import { sqliteFile } from './sqlite/files.js';
 import { createAccountStore } from './tables/accounts.js';
 import { createAgentSessionStore } from './tables/agent-sessions.js';
-import { createAuditRecorder, createAuditStore } from './tables/audit.js';
-import { createDeliveryStore } from './tables/deliveries.js';
 import { createHeartbeatStore } from './tables/heartbeats.js';
-import { createLoginStore } from './tables/logins.js';
+import { createAuditRecorder, createAuditStore, createLoginStore } from './tables/logs.js';
 import { createNodeStore } from './tables/nodes.js';
 import { createNoticeStore } from './tables/notices.js';
 import { createOperatorStore } from './tables/operators.js';
 import { createConfirmationStore, createPlayerLinkStore } from './tables/players.js';
+import { createDeliveryStore } from './tables/runners.js';
 import { createRunStore } from './tables/runs.js';
 import { createSessionRecordStore } from './tables/session-records.js';
-import { createSettingStore } from './tables/settings.js';
-import { createApiTokenStore, createConsoleSessionStore } from './tables/sign-ins.js';
-import { createHeartbeatSumStore, createSampleStore } from './tables/statistics.js';
-import { createTrafficStore } from './tables/traffic.js';
+import { createApiTokenStore, createConsoleSessionStore, createSettingStore } from './tables/settings.js';
+import { createHeartbeatSumStore, createSampleStore, createTrafficStore } from './tables/statistics.js';
 
 export type { MigrationEvent } from './database.js';
 

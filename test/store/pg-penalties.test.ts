@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPgChangeRecorder } from '../../src/store/pg/changes.js';
 import { connectPg } from '../../src/store/pg/connect.js';
-import { createPgPenaltyStore } from '../../src/store/pg/permits.js';
+import { createPgPenaltyStore } from '../../src/store/pg/live-sessions.js';
 import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 

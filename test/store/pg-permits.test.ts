@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { WantedPermit } from '../../src/core/accounts/access/held-permits.js';
 import { createPgChangeRecorder } from '../../src/store/pg/changes.js';
 import { connectPg } from '../../src/store/pg/connect.js';
-import { createPgPermitStore } from '../../src/store/pg/permits.js';
+import { createPgPermitStore } from '../../src/store/pg/live-sessions.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 
 const LEASE_MS = 600_000;

@@ -12,7 +12,7 @@ import { DEFAULT_READING } from '../../src/store/database.js';
 import { connectReaders } from '../../src/store/sqlite/connect.js';
 import { openSqlite, sqliteLoginSearch } from '../../src/store/sqlite/database.js';
 import { sqlitePackage } from '../../src/store/sqlite/package.js';
-import { createLoginStore } from '../../src/store/tables/logins.js';
+import { createLoginStore } from '../../src/store/tables/logs.js';
 import { eventually } from '../helpers/eventually.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { connectBeside, openTestStore } from './helpers.js';

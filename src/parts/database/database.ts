@@ -1,9 +1,14 @@
-// Opens and migrates the database of the daemon, and watches whether it is writable.
+// Opens and migrates the database of the daemon, and watches whether it is usable: logs the problem and its end once.
 import type { Config } from '../../config.js';
 import type { Log } from '../../core/log.js';
-import { nodeTimers } from '../../core/timers.js';
+import {
+  STORAGE_PROBLEMS,
+  type StorageFault,
+  type StorageProblem,
+  storageProblemOf,
+} from '../../core/storage.js';
+import { createPoller, nodeTimers, type Timers } from '../../core/timers.js';
 import { type SqlitePackage, sqlitePackage } from '../../store/sqlite/package.js';
-import { createStorageWatch, type StorageWatch } from '../../store/storage-watch.js';
 import {
   type DaemonStore,
   type MigrationEvent,
@@ -25,7 +30,7 @@ export async function createDatabasePart(config: Config, log: Log) {
 }
 
 /** `log` is the log for background tasks: it suppresses errors that follow from a known problem of the database. */
-export type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
+type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
 
 export function createStoragePart(config: Config, store: DaemonStore, log: Log): StoragePart {
   const watch = createStorageWatch({
@@ -64,4 +69,92 @@ function reportMigration(log: Log, event: MigrationEvent): void {
     return log.info(copy === null ? { missing } : { missing, copy }, text);
   }
   log.info({ ran: event.ran, tookMs: event.tookMs }, 'database migrated');
+}
+
+type StorageWatch = ReturnType<typeof createStorageWatch>;
+
+/** How long a result is reused, in ms. */
+const FRESH_MS = 1000;
+
+function createStorageWatch(deps: {
+  readonly check: () => Promise<StorageFault | null>;
+  readonly intervalMs: number;
+  readonly log: Log;
+  readonly monotonicNow: () => number;
+  readonly timers: Timers;
+}) {
+  const { check, log, monotonicNow } = deps;
+  let current: StorageProblem | null = null;
+  let since = 0;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let isStopping = false;
+
+  const poller = createPoller({
+    intervalMs: deps.intervalMs,
+    async poll() {
+      const fault = await check();
+      checkedAt = monotonicNow();
+      setFault(fault);
+    },
+    onError: (err) => log.error({ err }, 'checking the database failed'),
+    timers: deps.timers,
+  });
+
+  function setFault(fault: StorageFault | null): void {
+    const problem = fault?.problem ?? null;
+    // During the stop the database may be closed under a slow check: only the first problem is logged.
+    if (problem === current || (isStopping && current !== null)) return;
+    if (current === null) since = monotonicNow();
+    current = problem;
+    if (fault) {
+      const { problem, error } = fault;
+      log.error(
+        { problem, description: STORAGE_PROBLEMS[problem], ...(error ? { err: error } : {}) },
+        'database lost',
+      );
+    } else log.info({ outageMs: Math.round(monotonicNow() - since) }, 'database recovered');
+  }
+
+  async function checkNow(): Promise<StorageProblem | null> {
+    await poller.poll();
+    return current;
+  }
+
+  /** Logs an error, unless a problem of the storage explains it. */
+  async function logUnlessExplained(
+    fields: Readonly<Record<string, unknown>>,
+    message: string,
+  ): Promise<void> {
+    const problem = current ?? (await checkNow());
+    log[problem === null ? 'error' : 'debug'](fields, message);
+  }
+
+  return {
+    /** The problem of the database as of the last second; null: none. Never rejects. */
+    async problem(): Promise<StorageProblem | null> {
+      // While there is a problem only the timer checks, so that callers do not wait for a lock.
+      return current !== null || monotonicNow() - checkedAt < FRESH_MS ? current : checkNow();
+    },
+
+    /** A log for background tasks. It suppresses errors that follow from a known problem of the storage, which this watch logs once. */
+    log: {
+      debug: (fields, message) => log.debug(fields, message),
+      info: (fields, message) => log.info(fields, message),
+      warn: (fields, message) => log.warn(fields, message),
+      error(fields, message) {
+        if (storageProblemOf(fields['err']) !== null) void logUnlessExplained(fields, message);
+        else log.error(fields, message);
+      },
+    } satisfies Log,
+
+    start: poller.start,
+
+    /** Checks a last time. Rejects when written data may be lost. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      await poller.stop();
+      const problem = await checkNow();
+      if (problem) throw new Error(STORAGE_PROBLEMS[problem]);
+    },
+  };
 }

@@ -20,8 +20,7 @@ import { createPgActivityFeed, createPgActivityRecorder, parseSnapshot } from '.
 import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './changes.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './connect.js';
 import { explainPgError, nameOf, requireReadable } from './errors.js';
-import { createPgLiveSessionStore } from './live-sessions.js';
-import { createPgPenaltyStore, createPgPermitStore } from './permits.js';
+import { createPgLiveSessionStore, createPgPenaltyStore, createPgPermitStore } from './live-sessions.js';
 
 export interface PgOptions {
   readonly client: 'pg';

@@ -25,11 +25,10 @@ import {
   toChange,
 } from '../follow-changes.js';
 import { migrateOnOpen } from '../migrate.js';
-import { backupSqlite, syncToDisk } from './backup.js';
 import { createSqliteCheck } from './check.js';
 import { connectReaders, connectSqlite, prepareSqlite } from './connect.js';
 import { toStartError } from './errors.js';
-import { lockSqlite, prepareFile, requireFile, sqliteFile } from './files.js';
+import { backupSqlite, lockSqlite, prepareFile, requireFile, sqliteFile, syncToDisk } from './files.js';
 import { accessOf } from './knex-client.js';
 import {
   forgetOpenFile,

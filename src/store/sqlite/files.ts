@@ -1,9 +1,11 @@
-// The path of the SQLite file, and its permissions: other users cannot read it.
-import { chmod, realpath, stat } from 'node:fs/promises';
+// The SQLite file: its path, its permissions (other users cannot read it), and backups while it is in use.
+import { chmod, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Knex } from 'knex';
 import { codeOf, StartError } from '../../core/errors.js';
 import { type DaemonLock, lockForDaemon } from '../daemon-lock.js';
 import { createPrivate, GROUP_AND_OTHERS, giveToFolderOwner } from '../data-folder.js';
+import { markCopy } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
 
 /** The database file of a data folder, as an absolute path. */
@@ -50,4 +52,43 @@ export async function prepareFile(file: string): Promise<void> {
 async function makePrivate(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found && found.mode & GROUP_AND_OTHERS) await chmod(file, 0o600);
+}
+
+/** The file name suffix of a backup that is being written. */
+const UNFINISHED = '.unfinished';
+
+/**
+ * Writes a complete, compact copy to `target` (mode 0600), which must not exist. Writes it under another name and renames it when it
+ * is complete, so that an interrupted backup cannot be mistaken for a complete one.
+ * @throws the error of the file system or of SQLite
+ */
+export async function backupSqlite(db: Knex, target: string): Promise<void> {
+  const exists = await stat(target).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw Object.assign(new Error(`${target} already exists`), { code: 'EEXIST' });
+  const unfinished = `${target}${UNFINISHED}`;
+  // The remains of an interrupted backup.
+  await rm(unfinished, { force: true });
+  await createPrivate(unfinished);
+  try {
+    await db.raw('vacuum into ?', [unfinished]);
+    // VACUUM INTO does not sync.
+    await markCopy(unfinished);
+    await rename(unfinished, target);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** Waits until the file is on the disk. */
+export async function syncToDisk(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

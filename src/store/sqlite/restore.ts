@@ -8,10 +8,9 @@ import { codeOf, StartError } from '../../core/errors.js';
 import { giveToFolderOwner, prepareFolder } from '../data-folder.js';
 import { missingMigrations } from '../migrate.js';
 import { countOf } from '../sql.js';
-import { backupSqlite, syncToDisk } from './backup.js';
 import { connectSqlite, verifySqlite } from './connect.js';
 import { toStartError } from './errors.js';
-import { lockSqlite, sqliteFile } from './files.js';
+import { backupSqlite, lockSqlite, sqliteFile, syncToDisk } from './files.js';
 import { setForeignLogAside } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
 

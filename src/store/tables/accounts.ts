@@ -20,8 +20,8 @@ import {
   writeAddresses,
   writeLimits,
 } from './account-rows.js';
-import { changeAccounts, chargeSeller, checkOwners, ownOf } from './acting.js';
-import { addTraffic } from './traffic.js';
+import { changeAccounts, chargeSeller, checkOwners, ownOf } from './operators.js';
+import { addTraffic } from './statistics.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;

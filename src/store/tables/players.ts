@@ -4,7 +4,7 @@ import type { PlayerLinks } from '../../core/accounts/player/player-links.js';
 import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
 import type { StoreContext } from '../database.js';
 import { find, having, inTransaction, toRow } from '../sql.js';
-import { changeAccounts, mayChange } from './acting.js';
+import { changeAccounts, mayChange } from './operators.js';
 
 export function createPlayerLinkStore({ db, recordAudit }: StoreContext): PlayerLinks {
   return {
