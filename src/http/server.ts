@@ -35,7 +35,7 @@ import {
 } from './plain-routes.js';
 import { isPlayerPath, servePlayers } from './player/serve.js';
 import type { Services } from './services.js';
-import { serveApi } from './v1/api.js';
+import { serveApi } from './v1/routes.js';
 
 export interface AdminServerOptions extends HttpServersOptions {
   readonly health: HealthDeps;

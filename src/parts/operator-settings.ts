@@ -2,7 +2,7 @@
 import { type Config, ConfigError, type Loaded } from '../config.js';
 import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';
-import { createGameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
+import { createGameRulesSetting } from '../core/heartbeats/game-rules.js';
 import {
   createNoticesSetting,
   NOTICE_DEFAULTS,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseBasic } from '../../../src/core/auth/credentials.js';
+import { parseBasic } from '../../../src/http/guards/authenticate.js';
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64');
 const basic = (text: string | Uint8Array) => `Basic ${base64(text)}`;

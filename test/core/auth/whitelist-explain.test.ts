@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseWhitelist } from '../../../src/core/auth/whitelist.js';
-import { explainWhitelist } from '../../../src/core/auth/whitelist-explain.js';
+import { explainWhitelist } from '../../../src/http/v1/settings/whitelist.js';
 
 test('the description of a whitelist entry matches the addresses that it contains', () => {
   for (const entry of [

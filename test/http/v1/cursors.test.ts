@@ -1,10 +1,12 @@
 // Page cursors: each kind reads the cursors that it writes, and every list refuses all other texts with the same error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import {
   conversationCursors,
   idCursors,
   numberCursors,
+  pageSortedBy,
   sortedCursors,
 } from '../../../src/http/v1/cursors.js';
 import { routes } from '../../../src/http/v1/routes.js';
@@ -33,7 +35,8 @@ test('each kind reads the cursors that it writes, also those from earlier versio
     key: 'game:7~b',
   });
   for (const value of ['ann', 7, null]) {
-    const cursor = sortedCursors.cursorOf({ value, id: ID });
+    const place = { value, id: ID };
+    const { nextCursor: cursor } = sortedCursors.page([place, place], 1, (last) => last);
     assert.equal(cursor, Buffer.from(JSON.stringify([value, ID])).toString('base64url'));
     assert.deepEqual(sortedCursors.placeOf(cursor ?? ''), { value, id: ID });
   }
@@ -68,4 +71,33 @@ test('every list answers a wrong cursor with the same error', async (t) => {
     const empty = await admin.api('GET', `${path}?cursor=`);
     assert.equal((empty.json as { errors: { code: string }[] }).errors[0]?.code, 'too-short', path);
   }
+});
+
+test('pages of any size contain every item once and in order, with null values last in both directions', () => {
+  const value = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 3 }));
+  fc.assert(
+    fc.property(
+      fc.array(value),
+      fc.integer({ min: 1, max: 5 }),
+      fc.boolean(),
+      (values, limit, descending) => {
+        const items = values.map((each, i) => ({ id: String(i).padStart(4, '0'), value: each }));
+        const collected: typeof items = [];
+        let cursor: string | undefined;
+        do {
+          const query = { sort: descending ? '-value' : 'value', limit, cursor };
+          const page = pageSortedBy(items, query, { value: (item) => item.value }, null, ({ id }) => id);
+          assert.equal(page.matched, items.length);
+          collected.push(...page.items);
+          cursor = page.nextCursor ?? undefined;
+        } while (cursor !== undefined);
+        const rank = (item: (typeof items)[number]) =>
+          item.value === null ? Number.POSITIVE_INFINITY : descending ? -item.value : item.value;
+        assert.deepEqual(
+          collected,
+          [...items].sort((a, b) => rank(a) - rank(b) || (a.id < b.id ? -1 : 1)),
+        );
+      },
+    ),
+  );
 });

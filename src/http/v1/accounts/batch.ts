@@ -4,7 +4,6 @@ import { isValidPassword, isValidUsername } from '../../../core/accounts/account
 import { contactsReason, type NewAccount } from '../../../core/accounts/account-input.js';
 import { fieldReason, readAddressLists } from '../../../core/accounts/fields/account-fields.js';
 import { wrongContact } from '../../../core/accounts/fields/contacts.js';
-import { namesOfPattern } from '../../../core/accounts/fields/name-pattern.js';
 import { type Cost, costOf, sumOf } from '../../../core/accounts/plans/budget.js';
 import { NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Moment } from '../../../core/accounts/usage/traffic-store.js';
@@ -12,12 +11,11 @@ import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Count, component } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
 import { ContactsChange, NewAccountFields, Password, Remarks, Username } from './field-schemas.js';
 import { Credentials, SkippedAccount } from './schemas.js';
 import { changeOf, NO_SETTINGS, namesProblem, problemOf, rightsProblem, withTerms } from './shared.js';
-import { inAuditedSlices } from './slices.js';
+import { BudgetPreview, budgetPreview, inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
 const MAX_AT_ONCE = 10_000;
@@ -154,4 +152,19 @@ function newAccountRefusal(
   if (!isValidUsername(username)) return 'bad-username';
   if (!isValidPassword(password)) return 'bad-password';
   return isTaken ? 'username-taken' : null;
+}
+
+const RANGE = /^([^{}]*)\{(\d{1,9})-(\d{1,9})\}([^{}]*)$/;
+
+/** The names of a pattern in order; null for an invalid pattern, no names, or more than `max` names. */
+export function namesOfPattern(pattern: string, max: number): string[] | null {
+  const [, before = '', first = '', last = '', after = ''] = RANGE.exec(pattern) ?? [];
+  if (first === '') return null;
+  const count = Number(last) - Number(first) + 1;
+  if (count < 1 || count > max) return null;
+  const width = first.startsWith('0') ? first.length : 1;
+  return Array.from(
+    { length: count },
+    (_, i) => `${before}${String(Number(first) + i).padStart(width, '0')}${after}`,
+  );
 }

@@ -9,13 +9,12 @@ import { type Answered, routesOf } from '../../api/route.js';
 import { Count, component, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
-import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { actionProblem, asStored, BulkAction } from './bulk-action.js';
 import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
 import { matcherFor } from './shared.js';
-import { carryOut, inAuditedSlices } from './slices.js';
+import { BudgetPreview, budgetPreview, carryOut, inAuditedSlices } from './slices.js';
 
 const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;

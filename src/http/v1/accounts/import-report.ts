@@ -6,7 +6,7 @@ import type { ImportedLine } from '../../../account-files/import-plan.js';
 import { LOST_SETTINGS, type LostSetting as Lost } from '../../../account-files/reasons.js';
 import { isoOrNull } from '../../../core/clock.js';
 import { Count, component, Time } from '../../api/schemas.js';
-import { BudgetPreview } from './budget-preview.js';
+import { BudgetPreview } from './slices.js';
 
 export const FileFormat = z.enum(FILE_FORMATS).meta({ id: 'FileFormat' });
 type FileFormat = z.infer<typeof FileFormat>;

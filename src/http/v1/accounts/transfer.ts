@@ -14,10 +14,10 @@ import { callerProblem } from '../../api/serve.js';
 import { declaredBytes } from '../../body.js';
 import { actorOf, isSeller } from '../../caller.js';
 import { pageSortedBy } from '../cursors.js';
-import { budgetPreview } from './budget-preview.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
 import { ACCOUNT_SORTS, AccountFilter, AccountSort } from './schemas.js';
 import { matcherFor, NO_SETTINGS, rightsProblem } from './shared.js';
+import { budgetPreview } from './slices.js';
 
 const { route } = routesOf('Import and export');
 const FILE_TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {

@@ -1,7 +1,7 @@
 // User names of many accounts from a pattern.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { namesOfPattern } from '../../../../src/core/accounts/fields/name-pattern.js';
+import { namesOfPattern } from '../../../../src/http/v1/accounts/batch.js';
 
 test('a pattern has one range of numbers, of at most the maximum number of names', () => {
   assert.deepEqual(namesOfPattern('a{08-11}b', 10), ['a08b', 'a09b', 'a10b', 'a11b']);
