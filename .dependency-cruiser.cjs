@@ -64,13 +64,21 @@ module.exports = {
       severity: 'error',
       comment: `Adapters never meet: parts/ hands ${folder}/ what it needs, so that any one of them can be replaced or tested alone.`,
       from: { path: `^src/${folder}/` },
-      // Game patterns, templates of messages and addresses' countries are read by packages, and where the program is installed is read from the file system: core/ may use neither.
+      // Game patterns, templates of messages and addresses' countries are read by packages, and where the program is installed is read from the file system: core/ may use neither. Of the configuration they know the types of its values.
       to: {
         path: '^src/',
         // Files of accounts are texts: http/ reads and writes them as the command line does.
-        pathNot: `^src/(core|${folder}${folder === 'http' ? '|account-files' : ''})/|^src/(games-pattern|geo|message-template|program)\\.ts$`,
+        pathNot: `^src/(core|${folder}${folder === 'http' ? '|account-files' : ''})/|^src/(config|games-pattern|geo|message-template|program)\\.ts$`,
       },
     })),
+    {
+      name: 'configuration-is-given',
+      severity: 'error',
+      comment:
+        'The schema says the form of each setting once; parts/ hands an adapter the values that it needs.',
+      from: { path: `^src/(${adapters.join('|')})/` },
+      to: { path: '^src/config\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'nobody-imports-the-parts',
       severity: 'error',

@@ -5,7 +5,6 @@ import type { Agent, Channel } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createTurns } from '../core/turns.js';
-import type { AgentSettings, ChannelSettings, Hidden } from './agent-settings.js';
 import { createHttpAgent, createOpenAiAgent } from './backends/http.js';
 import { createSocketAgent } from './backends/socket.js';
 import { createHttpChannel } from './channels/http.js';
@@ -19,7 +18,7 @@ import {
   temporaryFolder,
 } from './confinement/access.js';
 import { createConfinedAgent } from './confinement/confined-agent.js';
-import type { BuiltAgent, DeliverySchedule } from './context.js';
+import type { AgentSettings, BuiltAgent, ChannelSettings, DeliverySchedule } from './context.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
 
 /** Time between SIGTERM and SIGKILL, in ms. */
@@ -130,5 +129,5 @@ function inheritedEnvironment(): Record<string, string> {
   );
 }
 
-const revealed = (env: Readonly<Record<string, Hidden>>): Record<string, string> =>
+const revealed = (env: CommandSettings['env']): Record<string, string> =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.reveal()]));

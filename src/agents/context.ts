@@ -1,10 +1,23 @@
-// What the parts of the gateway share: what the daemon gives it, its agents, and the numbers that lists show.
+// What the parts of the gateway share: the settings of webhooks and agents, what else the daemon gives it, its agents, and the
+// numbers that lists show.
+import type { Config } from '../config.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
 import type { Agent, Channel } from '../core/agents/runs.js';
 import type { PenaltiesOfKind } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { AgentSettings, HookSettings } from './agent-settings.js';
+
+export type HookSettings = Config['webhooks'];
+/** A secret, and during a change the previous one. Each is in the configuration or in a file. */
+export type SecretSettings = Pick<
+  HookSettings,
+  'secret' | 'secretFile' | 'previousSecret' | 'previousSecretFile'
+>;
+/** An agent that webhooks may trigger; `signature`: for a sender that signs its requests and sends no token. */
+export type WebhookAgentSettings = HookSettings['agents'][string];
+export type SignatureSettings = NonNullable<WebhookAgentSettings['signature']>;
+export type AgentSettings = Config['agents'][string];
+export type ChannelSettings = AgentSettings['channel'];
 
 export interface AgentGatewayDeps {
   readonly webhooks: HookSettings;

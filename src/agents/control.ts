@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
-import type { HookSettings } from './agent-settings.js';
-import type { AgentContext, BuiltAgent } from './context.js';
+import type { AgentContext, BuiltAgent, HookSettings } from './context.js';
 import type { Intake } from './intake.js';
 import type { Runner } from './runner.js';
 

@@ -2,9 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { everyStep } from '../core/turns.js';
 import { buildAgents } from './agent-list.js';
-import type { HookSettings } from './agent-settings.js';
 import { createDeliverer } from './channels/outbox.js';
-import { type AgentContext, type AgentGatewayDeps, createQueueLimit, type RunKeeper } from './context.js';
+import {
+  type AgentContext,
+  type AgentGatewayDeps,
+  createQueueLimit,
+  type HookSettings,
+  type RunKeeper,
+} from './context.js';
 import { createControl } from './control.js';
 import { createTokenCheck } from './hooks/checks.js';
 import { createWebhook } from './hooks/webhook.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isSenderSecret, STANDARD_FORM } from '../core/agents/signatures.js';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { HookSettings, SecretSettings, SignatureSettings } from './agent-settings.js';
+import type { HookSettings, SecretSettings, SignatureSettings } from './context.js';
 
 const RECOMMENDED_CHARACTERS = 32;
 

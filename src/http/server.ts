@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import Koa from 'koa';
 import compress from 'koa-compress';
+import type { Config } from '../config.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
 import { accountRoutes, CURRENT_USER_PATH, currentUserRoute } from './account-api/routes.js';
@@ -37,7 +38,13 @@ import { isPlayerPath, servePlayers } from './player/serve.js';
 import type { Services } from './services.js';
 import { serveApi } from './v1/routes.js';
 
-export interface AdminServerOptions extends HttpServersOptions {
+/** `maxBulkBodyBytes`: size of the largest body of a request about many accounts. */
+type AdminSettings = Pick<
+  Config['admin'],
+  'trustedProxies' | 'allowedHosts' | 'accountForm' | 'maxBodyBytes' | 'maxBulkBodyBytes'
+>;
+
+export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
   readonly health: HealthDeps;
   readonly metrics: Pick<MetricsDeps, 'measure' | 'metricsToken'>;
   /** Folder of the built console. */
@@ -53,16 +60,6 @@ export interface AdminServerOptions extends HttpServersOptions {
   /** Calls the handler of a request, whose `isAbandoned` becomes true when the client goes before the handler is done. */
   readonly handleFor: <Result>(request: { isAbandoned: boolean }, handle: () => Result) => Result;
   readonly isOwnOutbound: IsOwnOutbound;
-  /** Addresses and blocks whose X-Forwarded-For is trusted. */
-  readonly trustedProxies: readonly string[];
-  /** Host names that requests may use, besides IP literals, `localhost` and the names of the certificate. */
-  readonly allowedHosts: readonly string[];
-  /** Whether the account form of CCProxy is served. */
-  readonly accountForm: boolean;
-  /** Size of the largest request body. */
-  readonly maxBodyBytes: number;
-  /** Size of the largest body of a request about many accounts. */
-  readonly maxBulkBodyBytes: number;
   /** Number of sources whose requests of player pages are counted. */
   readonly maxSources: number;
   readonly monotonicNow: Clock;

@@ -1,5 +1,6 @@
 // What the routes of the admin API work with. parts/admin/services.ts makes it once; each handler takes from it what it uses.
 import type { Readable } from 'node:stream';
+import type { Config } from '../config.js';
 import type { LoginStore } from '../core/accounts/access/login-log.js';
 import type { Schedules } from '../core/accounts/access/schedule.js';
 import type { Accounts } from '../core/accounts/accounts.js';
@@ -44,7 +45,6 @@ import type { RecentLog } from '../core/stats/recent-log.js';
 import type { SessionRecordStore } from '../core/trace/session-record.js';
 import type { Caller, LostAccess } from './caller.js';
 import type { AdminAttempts } from './guards/attempts.js';
-import type { PlayerPageSettings } from './player/page-settings.js';
 
 export interface Services {
   readonly accounts: Accounts;
@@ -71,7 +71,7 @@ export interface Services {
   readonly confirmations: Confirmations;
 
   readonly playerLinks: PlayerLinks;
-  readonly playerPage: PlayerPageSettings;
+  readonly playerPage: Config['admin']['playerPage'];
   /** How players reach the nodes that serve, this one (at `own`) first, and the exits that clients may choose. */
   readonly reach: {
     readonly servers: (own: Pick<PlayerServer, 'host' | 'port'>) => Promise<readonly PlayerServer[]>;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { ChannelSettings } from '../../src/agents/agent-settings.js';
+import type { ChannelSettings } from '../../src/agents/context.js';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { eventually } from '../helpers/eventually.js';
 import { startGateway } from '../helpers/gateway.js';

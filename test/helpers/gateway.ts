@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { AgentSettings, HookSettings } from '../../src/agents/agent-settings.js';
-import type { AgentGatewayDeps } from '../../src/agents/context.js';
+import type { AgentGatewayDeps, AgentSettings } from '../../src/agents/context.js';
 import type { AgentGateway } from '../../src/agents/gateway.js';
 import type { RunStore } from '../../src/core/agents/run-store.js';
 import { isFinal, type Run } from '../../src/core/agents/runs.js';
@@ -13,11 +12,11 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { logInto, startTestAdmin, type TestAdmin } from './admin.js';
 import { databaseOf, dropDatabaseOf } from './database.js';
 import { eventually } from './eventually.js';
-import { hookSettings, SECRET, testHooks } from './hooks.js';
+import { hookSettings, type LooseHookSettings, SECRET, testHooks } from './hooks.js';
 import { type HttpAnswer, send } from './http.js';
 
 export interface GatewayOptions {
-  readonly webhooks?: Partial<HookSettings>;
+  readonly webhooks?: LooseHookSettings;
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** Other dependencies from the daemon: the clock, and who may call. */
   readonly deps?: Partial<AgentGatewayDeps>;
@@ -27,7 +26,7 @@ export interface GatewayOptions {
   readonly dataDir?: string;
   /** Whether the gateway executes runs; default true. */
   readonly isStarted?: boolean;
-  readonly trustedProxies?: readonly string[];
+  readonly trustedProxies?: string[];
   /** Wraps the table of runs that the gateway uses. */
   readonly breakStore?: (runs: RunStore) => RunStore;
 }

@@ -1,8 +1,15 @@
 // Creates the agent gateway over a store, with default settings for tests.
 import { tmpdir } from 'node:os';
-import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/agent-settings.js';
-import type { AgentGatewayDeps } from '../../src/agents/context.js';
+import type {
+  AgentGatewayDeps,
+  AgentSettings,
+  ChannelSettings,
+  HookSettings,
+  SignatureSettings,
+  WebhookAgentSettings,
+} from '../../src/agents/context.js';
 import { type AgentGateway, createAgentGateway } from '../../src/agents/gateway.js';
+import { Secret } from '../../src/config.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
 import { DAY_MS } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';
@@ -12,14 +19,26 @@ export const SECRET = 'test-secret-of-more-than-32-characters';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-export function hidden(text: string) {
-  return { reveal: () => text };
-}
+export const hidden = (text: string): Secret => new Secret(text);
+
+type Loose<Settings> = { [Name in keyof Settings]?: Settings[Name] | undefined };
+
+/** Overrides of `hookSettings`. What an agent or its signature leaves out is null. */
+export type LooseHookSettings = Partial<Omit<HookSettings, 'agents'>> & {
+  readonly agents?: Readonly<
+    Record<
+      string,
+      Loose<Omit<WebhookAgentSettings, 'signature'>> & {
+        readonly signature?: (Loose<SignatureSettings> & Pick<SignatureSettings, 'scheme'>) | null;
+      }
+    >
+  >;
+};
 
 /**
  * Settings of enabled webhooks with the token `SECRET`. The limits are those of the schema, or small where that makes tests faster.
  */
-export function hookSettings(over: Partial<HookSettings> = {}): HookSettings {
+export function hookSettings({ agents = {}, ...over }: LooseHookSettings = {}): HookSettings {
   return {
     enabled: true,
     secret: hidden(SECRET),
@@ -33,10 +52,22 @@ export function hookSettings(over: Partial<HookSettings> = {}): HookSettings {
     maxAttempts: 3,
     queue: { perAgent: 1000, total: 10_000 },
     history: { messages: 100, maxBytes: 256 * 1024 },
-    agents: {},
+    allowFrom: [],
+    retentionMs: DAY_MS,
     ...over,
+    agents: Object.fromEntries(
+      Object.entries(agents).map(([name, { sessionKey = null, signature }]) => [
+        name,
+        { sessionKey, signature: signature ? ({ ...UNSIGNED, ...signature } as SignatureSettings) : null },
+      ]),
+    ),
   };
 }
+
+const UNSIGNED = {
+  ...{ secret: null, secretFile: null, previousSecret: null, previousSecretFile: null },
+  ...{ toleranceMs: 300_000, message: null },
+};
 
 /** A `command` agent. Node runs `script` with the parsed JSON in `input`, and `reply(text)` answers. */
 export function scriptAgent(script: string, over: Partial<AgentSettings> = {}): AgentSettings {

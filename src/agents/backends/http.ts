@@ -1,19 +1,18 @@
 // Agents behind HTTP servers: `http`, and `openai`, any server with the chat-completions API.
 import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
-import type { AgentSettings, CommonSettings } from '../agent-settings.js';
+import type { AgentSettings } from '../context.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
 import { callUntilStarted } from './reply.js';
 
 type HttpOptions<Type> = Omit<
   Extract<AgentSettings, { type: Type }>,
-  keyof CommonSettings | 'apiKeyFile' | 'type'
-> &
-  Pick<CommonSettings, 'maxReplyBytes'> & {
-    /** Sent as `Authorization: Bearer`; null: no key. Read at every run, because a reload may change it. */
-    readonly apiKey: () => string | null;
-    readonly now: Clock;
-  };
+  'type' | 'apiKeyFile' | 'timeoutMs' | 'idleAfterMs' | 'channel'
+> & {
+  /** Sent as `Authorization: Bearer`; null: no key. Read at every run, because a reload may change it. */
+  readonly apiKey: () => string | null;
+  readonly now: Clock;
+};
 
 /** Sends the input as a JSON POST. The answer is `{"reply": "…"}` or plain text. */
 export function createHttpAgent(options: HttpOptions<'http'>): Agent {

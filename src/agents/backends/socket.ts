@@ -2,7 +2,7 @@
 // of systemd (Accept=yes) starts the agent's program for each connection, in a unit of its own.
 import { connect } from 'node:net';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
-import type { AgentSettings } from '../agent-settings.js';
+import type { AgentSettings } from '../context.js';
 import { callUntilStarted, collectReply, failed, tooLong } from './reply.js';
 
 type SocketOptions = Pick<Extract<AgentSettings, { type: 'socket' }>, 'path' | 'maxReplyBytes'>;

@@ -1,7 +1,7 @@
 // What the program of a `command` agent may read, write and use up, and what one that was written before these rules misses.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import type { AgentSettings } from '../agent-settings.js';
+import type { AgentSettings } from '../context.js';
 import type { Access } from './system.js';
 
 export type CommandSettings = Extract<AgentSettings, { type: 'command' }>;
@@ -99,7 +99,7 @@ export function identityOf({ read, write }: Access): string {
  * Returns the command with absolute paths in place of those that name a file from the daemon's folder, where agents without `cwd`
  * ran before they had a folder of their own.
  */
-export function commandFrom({ command, cwd }: CommandSettings): readonly string[] {
+export function commandFrom({ command, cwd }: CommandSettings): string[] {
   if (cwd !== null) return command;
   const isPath = (word: string, i: number): boolean => (i > 0 || word.includes(sep)) && isFile(resolve(word));
   return command.map((word, i) => (!isAbsolute(word) && isPath(word, i) ? resolve(word) : word));

@@ -14,8 +14,7 @@ import {
 import type { AttemptLimit } from '../../core/auth/attempt-limit.js';
 import { DAY_MS } from '../../core/clock.js';
 import { compileMessageTemplate, type MessageTemplate } from '../../message-template.js';
-import type { WebhookAgentSettings } from '../agent-settings.js';
-import type { AgentContext } from '../context.js';
+import type { AgentContext, WebhookAgentSettings } from '../context.js';
 import type { WantedRun } from '../intake.js';
 import { JSON_FAULTS, mediaFault, refuse } from './checks.js';
 

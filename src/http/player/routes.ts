@@ -9,8 +9,8 @@ import { Password } from '../v1/accounts/field-schemas.js';
 import { CredentialsInFormats } from '../v1/accounts/schemas.js';
 import { problemOf } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
-import { changeableOf, type PlayerPageSettings } from './page-settings.js';
 import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, shown } from './status.js';
+import { changeableOf } from './subscription.js';
 
 const { route } = routesOf<PlayerServices>('Player');
 const path = '/sub/{token}';
@@ -95,7 +95,7 @@ const GONE: ProblemAnswer = { problem: 'not-found' };
 function mayChange(
   ctx: PlayerContext,
   deps: PlayerServices,
-  what?: PlayerPageSettings['mayChange'][number],
+  what?: PlayerServices['playerPage']['mayChange'][number],
 ): Account | ProblemAnswer {
   const account = playerOf(ctx, deps);
   if (!account) return GONE;

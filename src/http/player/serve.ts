@@ -16,7 +16,6 @@ import type { AdminState } from '../caller.js';
 import { hangUp } from '../guards/authenticate.js';
 import { otherMethods } from '../guards/failures.js';
 import type { Services } from '../services.js';
-import type { PlayerPageSettings } from './page-settings.js';
 import { playerRoutes } from './routes.js';
 import { sendPac, sendToProgram } from './subscription.js';
 
@@ -36,7 +35,7 @@ const FORMER_PAC = new RegExp(`^/pac/(${PLAYER_TOKEN})\\.pac$`);
 const ASSETS = '/player/assets/';
 
 /** Returns whether these routes answer a path. */
-export function isPlayerPath({ enabled, pac }: PlayerPageSettings, path: string): boolean {
+export function isPlayerPath({ enabled, pac }: Services['playerPage'], path: string): boolean {
   return (enabled && /^\/(sub|player)(\/|$)/.test(path)) || (pac && /^\/pac(\/|$)/.test(path));
 }
 

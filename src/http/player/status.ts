@@ -14,8 +14,7 @@ import type { Services } from '../services.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
 import { presentSchedule, presentUsage } from '../v1/accounts/schemas.js';
 import { linkAddressFor } from '../v1/settings/players.js';
-import { changeableOf, playerOrigin, subscriptionUrl } from './page-settings.js';
-import { entriesFor } from './subscription.js';
+import { changeableOf, entriesFor, playerOrigin, subscriptionUrl } from './subscription.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 

@@ -1,6 +1,7 @@
 // What a link answers to client programs: the account's ways to the server in the format of the program, with what it shows of the
-// account beside them.
+// account beside them; and the addresses of the links, and what a player may change there (`admin.playerPage`).
 import type { ParameterizedContext } from 'koa';
+import type { Config } from '../../config.js';
 import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
 import { type Entry, entriesOf } from '../../core/accounts/player/entries.js';
 import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
@@ -16,9 +17,9 @@ import { refuse } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
 import { etagOf } from '../api/route.js';
 import type { AdminState } from '../caller.js';
+import { isSecure } from '../guards/client.js';
 import type { Services } from '../services.js';
 import { linkAddressFor } from '../v1/settings/players.js';
-import { playerOrigin, subscriptionUrl } from './page-settings.js';
 
 type Context = ParameterizedContext<AdminState>;
 type Deps = Pick<
@@ -135,3 +136,19 @@ export async function sendPac(ctx: Context, deps: Deps): Promise<void> {
   ctx.body = file;
   if (ctx.fresh) ctx.status = 304;
 }
+
+type PlayerPage = Config['admin']['playerPage'];
+
+/** Returns what a player may change. Only the administrator assigns client addresses, so the page of a seller's account does not. */
+export const changeableOf = ({ mayChange }: PlayerPage, { owner }: Account): PlayerPage['mayChange'] =>
+  owner === null ? mayChange : mayChange.filter((what) => what !== 'authorizedAddresses');
+
+/** Returns the start of players' addresses. @param ctx the request, whose host names this server when `admin.playerPage.url` is not set */
+export function playerOrigin({ url, port }: PlayerPage, ctx: ParameterizedContext<AdminState>): string {
+  if (url !== null) return url;
+  const host = port === null ? ctx.host : ctx.host.replace(/(:\d+)?$/, `:${port}`);
+  return `${isSecure(ctx.req) ? 'https' : 'http'}://${host}`;
+}
+
+/** The address of a subscription. */
+export const subscriptionUrl = (origin: string, token: string): string => `${origin}/sub/${token}`;

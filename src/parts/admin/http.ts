@@ -40,6 +40,7 @@ export function createHttpPart(
   const { admin } = config;
   let isStopping = false;
   const server = createAdminServer(createServices(deps), {
+    ...admin,
     ...observe(deps, () => isStopping),
     consoleFolder: join(PROGRAM_FOLDER, 'dist/console'),
     playerFolder: join(PROGRAM_FOLDER, 'dist/player'),
@@ -50,11 +51,6 @@ export function createHttpPart(
     handleFor,
     isOwnOutbound: ownOutboundCheck(plane, deps.core.exits),
     settle: () => plane.settle(),
-    trustedProxies: admin.trustedProxies,
-    allowedHosts: admin.allowedHosts,
-    maxBodyBytes: admin.maxBodyBytes,
-    maxBulkBodyBytes: admin.maxBulkBodyBytes,
-    accountForm: admin.accountForm,
     connections: adminConnections(config),
     maxSources: admin.attempts.maxSources,
     monotonicNow: deps.monotonicNow,

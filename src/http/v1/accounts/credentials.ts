@@ -14,7 +14,7 @@ import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { component, IdParams, Time } from '../../api/schemas.js';
 import { type AdminState, actorOf } from '../../caller.js';
-import { playerOrigin, subscriptionUrl } from '../../player/page-settings.js';
+import { playerOrigin, subscriptionUrl } from '../../player/subscription.js';
 import type { LinkServices, Services } from '../../services.js';
 import { linkAddressFor } from '../settings/players.js';
 import { Password } from './field-schemas.js';
