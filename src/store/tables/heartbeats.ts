@@ -87,9 +87,11 @@ export function createHeartbeatStore(
   async function insertAndCount(trx: Knex, batch: readonly Heartbeat[]): Promise<TotalsRow[]> {
     const added = await run<{ id: number; account_id: string; game_id: string | null }>(
       trx,
-      `insert into heartbeats (account_id, username, ${WRITTEN.join(', ')})
+      // Materialized: SQLite would write each entry as text again for each of its columns.
+      `with entry as materialized (select value from ${each})
+       insert into heartbeats (account_id, username, ${WRITTEN.join(', ')})
        select accounts.id, accounts.username, ${WRITTEN.map(writtenValue).join(', ')}
-       from ${each} as entry join accounts on accounts.id = entry.value ->> 0
+       from entry join accounts on accounts.id = entry.value ->> 0
        order by cast(entry.value ->> ${WRITTEN.length + 1} as bigint)
        returning id, account_id, game_id`,
       batch.map((entry, place) => [

@@ -65,10 +65,11 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
   const each = isShared ? 'jsonb_array_elements(?::jsonb)' : 'json_each(?)';
   const number = (i: number): string => `cast(entry.value ->> ${i} as bigint)`;
   const columns = COLUMNS.map((_, i) => (i < NUMBERS ? number(i) : `entry.value ->> ${i}`));
-  const insert = `insert into session_records (span, ${COLUMNS.join(', ')})
+  // Materialized: SQLite would read the JSON again for each column, or for each open record.
+  const insert = `with entry as materialized (select value from ${each})
+    insert into session_records (span, ${COLUMNS.join(', ')})
     select case when ${number(1)} is null then ${RUNNING} else ${spanOf(`${number(1)} - ${number(0)}`)} end, ${columns.join(', ')}
-    from ${each} as entry`;
-  // Materialized: SQLite would read the JSON again for each open record.
+    from entry`;
   const end = `with done as materialized (select entry.value ->> 3 as session, ${number(0)} as ended_at, ${number(1)} as bytes_up,
       ${number(2)} as bytes_down from ${each} as entry)
     update session_records set ended_at = done.ended_at, bytes_up = done.bytes_up, bytes_down = done.bytes_down,
