@@ -4,7 +4,7 @@ import type { Geo } from '../../geo.js';
 import { printable } from '../../text.js';
 import { type Account, isExpired, isSuspended } from '../account.js';
 import { isAllowedClient } from './address-list.js';
-import { isLinkPassword, isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
+import { isBare, isLinkPassword, verifyAgainstDummy, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
 
 /** Why an account may not log in although its password was right. */
@@ -97,7 +97,7 @@ export function createLogin<Found extends LoginAccount>(options: {
     const refusal = accountRefusal(account, client, access, now());
     if (refusal !== null) return fail(refusal);
     const linkHash = isByLink ? (account.link?.hash ?? null) : null;
-    return { ok: true, account, linkHash, needsRehash: !isByLink && !isSalted(account.passwordHash) };
+    return { ok: true, account, linkHash, needsRehash: !isByLink && isBare(account.passwordHash) };
   };
 }
 
