@@ -45,9 +45,8 @@ export class SessionRecorder
   ) {}
 
   readonly opened = (session: Session): void => {
-    const { destination, outgoing, via, exit } = session;
     if (session.protocol === 'udp') this.#destinations.set(session.id, new Set());
-    else this.#add(session, { ...destination, outgoing, via, exit });
+    else this.#add(session, destinationOf(session));
   };
 
   /** The process before this one has recorded it, if sessions are recorded. */
@@ -57,27 +56,30 @@ export class SessionRecorder
   };
 
   readonly destinationChanged = (session: Session): void => {
-    const { destination, outgoing, via, exit } = session;
-    this.#addDestination(session, { ...destination, outgoing, via, exit }, this.options.now());
+    this.#addDestination(session, destinationOf(session), this.options.now());
   };
 
+  /** Most sessions are short: such a record is complete at once, and nothing waits for its end. */
   readonly passed = (session: Session, summary: SessionSummary): void => {
+    if (session.protocol === 'tcp') {
+      const record = this.#record(session, destinationOf(session), session.openedAt);
+      if (record !== null) finish(record, session, summary);
+      return;
+    }
     this.opened(session);
     this.closed(session, summary);
   };
 
-  readonly closed = (
-    session: Session,
-    { bytesUp, bytesDown, durationMs, destinations }: SessionSummary,
-  ): void => {
+  readonly closed = (session: Session, summary: SessionSummary): void => {
     // Those that were replaced in a long batch of events.
-    for (const each of destinations ?? []) this.#addDestination(session, each, session.openedAt);
+    for (const each of summary.destinations ?? []) this.#addDestination(session, each, session.openedAt);
     this.#destinations.delete(session.id);
     if (!this.#recorded.delete(session.id)) return;
-    const end = { endedAt: session.openedAt + durationMs, bytesUp, bytesDown };
     const waiting = this.#waiting.get(session.id);
-    for (const record of waiting ?? []) Object.assign(record, end);
-    if (waiting === undefined || session.protocol === 'udp') this.#ends.push({ session: session.id, ...end });
+    for (const record of waiting ?? []) finish(record, session, summary);
+    if (waiting !== undefined && session.protocol === 'tcp') return;
+    const { bytesUp, bytesDown, durationMs } = summary;
+    this.#ends.push({ session: session.id, endedAt: session.openedAt + durationMs, bytesUp, bytesDown });
   };
 
   /** Writes what waits. Rejects with the error of the database, and keeps it then. One call at a time. */
@@ -113,20 +115,29 @@ export class SessionRecorder
     this.#add(session, others, startedAt);
   }
 
-  #add(
+  #add(session: Session, destination: DatagramDestination, startedAt = session.openedAt): void {
+    const record = this.#record(session, destination, startedAt);
+    if (record === null) return;
+    this.#recorded.add(session.id);
+    const others = this.#waiting.get(session.id);
+    if (others) others.push(record);
+    else this.#waiting.set(session.id, [record]);
+  }
+
+  /** Null: sessions are not recorded, or too many records wait. */
+  #record(
     session: Session,
     { host, address, port, outgoing, via, exit }: DatagramDestination,
-    startedAt = session.openedAt,
-  ): void {
+    startedAt: number,
+  ): Waiting | null {
     const { isOn, node, maxPending, now } = this.options;
-    if (!isOn()) return;
+    if (!isOn()) return null;
     if (this.#records.length >= maxPending) {
       this.#gap ??= { node, from: startedAt, to: 0, count: 0 };
       this.#gap.to = now();
       this.#gap.count += 1;
-      return;
+      return null;
     }
-    this.#recorded.add(session.id);
     const record: Waiting = {
       session: session.id,
       accountId: session.accountId,
@@ -146,10 +157,19 @@ export class SessionRecorder
       bytesDown: null,
     };
     this.#records.push(record);
-    const others = this.#waiting.get(session.id);
-    if (others) others.push(record);
-    else this.#waiting.set(session.id, [record]);
+    return record;
   }
+}
+
+function destinationOf({ destination, outgoing, via, exit }: Session): DatagramDestination {
+  const { host, address, port } = destination;
+  return { host, address, port, outgoing, via, exit };
+}
+
+function finish(record: Waiting, { openedAt }: Session, summary: SessionSummary): void {
+  record.endedAt = openedAt + summary.durationMs;
+  record.bytesUp = summary.bytesUp;
+  record.bytesDown = summary.bytesDown;
 }
 
 function keyOf({ host, address, port }: DatagramDestination): string {

@@ -185,11 +185,15 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
 function rowsOf({ records, gap }: RecordBatch): (string | number | null)[][] {
   const rows = records.map((record) => {
     const { startedAt, endedAt, outgoing, port, bytesUp, bytesDown, host, address } = record;
-    const numbers = [startedAt, endedAt, outgoing.port, port, bytesUp, bytesDown];
     const { accountId, username, session, node, client, exit, protocol } = record;
+    const [from, to] = [sortableAddress(outgoing.address), sortableAddress(address)];
     const asked = host === address ? '' : host;
-    const addresses = [sortableAddress(outgoing.address), exit, asked, sortableAddress(address)];
-    return [...numbers, accountId, username, session, node, client, ...addresses, protocol];
+    // biome-ignore format: one line a kind of column
+    return [
+      startedAt, endedAt, outgoing.port, port, bytesUp, bytesDown,
+      accountId, username, session, node, client,
+      from, exit, asked, to, protocol,
+    ];
   });
   if (gap === null) return rows;
   const numbers = [gap.from, gap.to, 0, 0, gap.count, null];
