@@ -8,8 +8,6 @@ import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { AuthorizedRequest } from './running-command.js';
 
-type Authorized = Omit<AuthorizedRequest, 'request'>;
-
 /** A logged-in client. */
 interface AdmittedClient {
   readonly client: Endpoint;
@@ -18,7 +16,7 @@ interface AdmittedClient {
 }
 
 type Admitted =
-  | ({ readonly ok: true } & Authorized)
+  | AuthorizedRequest
   /** `waitMs`: after which it would not be one too many; left out: for another reason. */
   | { readonly ok: false; readonly reply: ReplyCode; readonly waitMs?: number };
 
@@ -27,6 +25,7 @@ export class Admission {
   readonly #client: AdmittedClient;
   readonly #account: WorkerAccount;
   readonly #exit: string | null;
+  readonly #request: ClientRequest;
   readonly #done: (admitted: Admitted) => void;
   /** Ends what it waits for: the guard, or the permit. */
   #cancel: (() => void) | null = null;
@@ -40,18 +39,20 @@ export class Admission {
     client: AdmittedClient,
     account: WorkerAccount,
     exit: string | null,
+    request: ClientRequest,
     done: (admitted: Admitted) => void,
   ) {
     this.#host = host;
     this.#client = client;
     this.#account = account;
     this.#exit = exit;
+    this.#request = request;
     this.#done = done;
   }
 
   /** Returns whether it waits. */
-  start(use: GuardedUse, request: ClientRequest): boolean {
-    const held = this.#host.guards.admit(this.#account, use, request, this.#client.client.address);
+  start(use: GuardedUse): boolean {
+    const held = this.#host.guards.admit(this.#account, use, this.#request, this.#client.client.address);
     if (held === null) this.#admitted();
     else if (held.isRefused) this.#done({ ok: false, reply: Reply.notAllowedByRuleset, waitMs: held.waitMs });
     else {
@@ -70,9 +71,8 @@ export class Admission {
     this.#cancel = null;
     const account = this.#account;
     const { needsPermit } = account.record;
-    const ways = this.#authorize(!needsPermit);
-    if (typeof ways === 'number') return this.#done({ ok: false, reply: ways });
-    if (!needsPermit) return this.#done({ ok: true, account, ...ways, permit: null });
+    const authorized = this.#authorize(!needsPermit, null);
+    if (!authorized.ok || !needsPermit) return this.#done(authorized);
     const { client } = this.#client;
     const request = this.#host.permits.acquire(account, client, (answer) => {
       this.#cancel = null;
@@ -85,14 +85,15 @@ export class Admission {
 
   #permitted(permit: Permit): void {
     // The account may have changed meanwhile.
-    const ways = this.#authorize(true);
-    if (typeof ways === 'number') this.#done({ ok: false, reply: ways });
-    else this.#done({ ok: true, account: this.#account, ...ways, permit });
+    this.#done(this.#authorize(true, permit));
     permit.releaseUnused();
   }
 
-  /** The egress policy and the exit for a session of the account, or the reply that refuses the session. Reports why. */
-  #authorize(isLast: boolean): Pick<Authorized, 'egress' | 'exit'> | ReplyCode {
+  /**
+   * The request with all that a session of the account needs, or the reply that refuses it. Reports why. Written out in one place: copies
+   * by spread never settle on one shape, and slow down whatever reads them.
+   */
+  #authorize(isLast: boolean, permit: Permit | null): Admitted {
     const { accounts, egressOf, exits, log, logins } = this.#host;
     const { client, isByAddress, linkHash } = this.#client;
     const account = this.#account;
@@ -100,19 +101,22 @@ export class Admission {
     // The account may have been changed between its login and its request.
     const isKnown = accounts.byId(record.id) === account;
     const isRevoked = linkHash !== null && linkHash !== record.link?.hash;
-    if (!isKnown || isRevoked || logins.wouldRefuse(account, client)) return Reply.generalFailure;
+    if (!isKnown || isRevoked || logins.wouldRefuse(account, client)) return refusal(Reply.generalFailure);
     if (isByAddress && !includesAddress(record.authorizedAddresses, client.address))
-      return Reply.notAllowedByRuleset;
+      return refusal(Reply.notAllowedByRuleset);
     const limit = accounts.refusal(account, client.address);
     if (limit !== null) {
       logins.reportLimit(account, client, limit);
-      return Reply.notAllowedByRuleset;
+      return refusal(Reply.notAllowedByRuleset);
     }
     const egress = egressOf(record.limits.egressClass);
     const exit = exits.use(this.#exit ?? record.exit, record.id, isLast);
-    if (egress !== null && exit !== undefined) return { egress, exit };
+    if (egress !== null && exit !== undefined)
+      return { ok: true, account, egress, exit, permit, request: this.#request };
     const reason = egress === null ? 'unknown-egress-class' : 'unknown-exit';
     log.info({ account: record.username, client: client.address, reason }, 'session refused');
-    return Reply.notAllowedByRuleset;
+    return refusal(Reply.notAllowedByRuleset);
   }
 }
+
+const refusal = (reply: ReplyCode): Admitted => ({ ok: false, reply });

@@ -324,33 +324,33 @@ export class Connection implements StreamListener {
     if (account === null) return this.close();
     const { request, forward } = step;
     const use = request.command === 'udp' ? 'association' : forward === undefined ? 'connection' : 'exchange';
-    const admission = new Admission(this.host, this, account, this.#exit, (admitted) => {
+    const admission = new Admission(this.host, this, account, this.#exit, request, (admitted) => {
       if (admitted.ok) return this.#run(protocol, step, admitted);
       const { reply, waitMs } = admitted;
       this.refuse((waitMs === undefined ? null : protocol.tooMany?.(waitMs)) ?? protocol.reply(reply));
     });
     this.#admission = admission;
-    if (!admission.start(use, request)) return;
+    if (!admission.start(use)) return;
     // Until then, the handshake and its time limit go on.
     this.#stage = 'permit';
     this.stream.pause();
   }
 
-  #run(protocol: ClientProtocol, step: RequestStep, authorized: Omit<AuthorizedRequest, 'request'>): void {
+  #run(protocol: ClientProtocol, step: RequestStep, authorized: AuthorizedRequest): void {
     const { request, rest, forward = null } = step;
     this.#handshakeOver();
     if (request.command === 'udp') {
       this.#stage = 'associated';
       this.#sent = null;
       this.stream.resume();
-      return associate(this.host, this, { ...authorized, request });
+      return associate(this.host, this, authorized);
     }
     this.#stage = 'command';
     this.stream.pause();
     this.#command = new RunningCommand(this.host, this, protocol, forward, rest);
     this.#login = null;
-    if (request.command === 'connect') startConnect(this.#command, { ...authorized, request });
-    else startBind(this.#command, { ...authorized, request }, this.#listener);
+    if (request.command === 'connect') startConnect(this.#command, authorized);
+    else startBind(this.#command, authorized, this.#listener);
   }
 
   #handshakeOver(): void {

@@ -36,6 +36,7 @@ interface RefusedRequest extends Pick<WorkerSession, 'account' | 'client' | 'exi
 
 /** The input of a command. */
 export interface AuthorizedRequest {
+  readonly ok: true;
   readonly account: WorkerAccount;
   readonly egress: EgressPolicy;
   /** The exit of the account, or the default; null: none. */
@@ -166,13 +167,17 @@ export class RunningCommand implements SessionTransfer {
   ): void {
     this.#isOver = true;
     const early = this.#early;
+    const { account, counts, countAt } = session;
     new Relayed(this.host, { session, destination, outboundPort }, (listener) =>
       this.host.io.relay({
         client: this.stream,
         destination,
         early,
         inspect: inspectorOf(this.host, session, this.#bittorrent, inspect),
-        ...session.metered(),
+        rates: account.rates,
+        account,
+        counts,
+        countAt,
         listener,
       }),
     );

@@ -42,10 +42,8 @@ export class Events {
   /** Index of the event that opened a session, by slot. */
   readonly #opened = new Map<number, number>();
   /** Index of the events with a session's last destination and last game, by slot. */
-  readonly #last = {
-    'session-destination': new Map<number, number>(),
-    'session-game': new Map<number, number>(),
-  };
+  readonly #lastDestination = new Map<number, number>();
+  readonly #lastGame = new Map<number, number>();
   readonly #logins = new Map<string, LoginGroup>();
   #sent = 0;
   /** Time of the first event in the batch. */
@@ -63,7 +61,7 @@ export class Events {
    * earlier one, so that the number of sessions limits the size of the batch.
    */
   sessionChanged(event: SessionChange): void {
-    const last = this.#last[event.kind];
+    const last = event.kind === 'session-game' ? this.#lastGame : this.#lastDestination;
     const at = last.get(event.slot);
     if (at !== undefined && this.#batch.length >= MAX_BATCH) {
       this.#batch[at] = event;
@@ -96,7 +94,8 @@ export class Events {
 
   sessionOpened(session: SessionFacts): void {
     // Earlier in this batch, another session may have had this slot.
-    for (const last of Object.values(this.#last)) last.delete(session.slot);
+    this.#lastDestination.delete(session.slot);
+    this.#lastGame.delete(session.slot);
     this.#opened.set(session.slot, this.#batch.length);
     this.push({ kind: 'session-opened', session });
   }
@@ -114,11 +113,13 @@ export class Events {
     }
     this.#opened.delete(slot);
     // Later events of the session stay behind this one: the control plane ignores events of sessions that it does not know.
-    this.#batch[at] = {
-      kind: 'session-passed',
-      session: { ...opened.session, destination, via, exit, gameId: summary.gameId },
-      summary,
-    };
+    // Not a copy: the batch owns it.
+    const session: { -readonly [Field in keyof SessionFacts]: SessionFacts[Field] } = opened.session;
+    session.destination = destination;
+    session.via = via;
+    session.exit = exit;
+    session.gameId = summary.gameId;
+    this.#batch[at] = { kind: 'session-passed', session, summary };
   }
 
   login(outcome: LoginOutcome, username: string, accountId: string | null, client: string): void {
@@ -157,7 +158,8 @@ export class Events {
     const batch = this.#batch;
     this.#batch = [];
     this.#opened.clear();
-    for (const last of Object.values(this.#last)) last.clear();
+    this.#lastDestination.clear();
+    this.#lastGame.clear();
     this.#logins.clear();
     this.#lines = 0;
     this.#droppedLines = 0;

@@ -124,5 +124,8 @@ export function createHost(deps: WorkerDeps) {
   };
 }
 
-/** The system's monotonic clock, which is the same in every thread, in tenths of a second. */
-const sharedClock = (): number => Math.floor(Number(process.hrtime.bigint() / 100_000_000n)) | 0;
+/** From this thread's clock to the system's monotonic clock, which is the same in every thread; in ms. */
+const TO_SHARED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
+/** The system's monotonic clock in tenths of a second. */
+const sharedClock = (): number => Math.floor((performance.now() + TO_SHARED_MS) / 100) | 0;

@@ -255,9 +255,8 @@ export class WorkerSession implements AccountSession {
       end,
       durationMs: Math.max(0, Math.round(now()) - this.#openedMs),
       gameId: this.gameId,
-      ...datagrams,
     };
-    events.sessionClosed(this.slot, this, summary);
+    events.sessionClosed(this.slot, this, datagrams === undefined ? summary : { ...summary, ...datagrams });
     this.#context.onEnded(this);
   }
 
