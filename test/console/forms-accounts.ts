@@ -197,7 +197,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       await page.waitForSelector('td >> text=50.5 GB per month');
       await visit('/accounts?new=many');
       await page.fill('dialog input >> nth=0', 'by-plan-{1-2}');
-      await page.locator('dialog select').first().selectOption('Month');
+      await page.click('dialog .segments button >> text="Month"');
       await page.waitForSelector('dialog >> text=/30 days · Maximum client addresses/');
       assert.equal(
         await page.locator('dialog input[type=datetime-local]').count(),

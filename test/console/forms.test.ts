@@ -6,6 +6,7 @@ import { useFormConsole } from '../helpers/form-console.js';
 import { accountFormTests } from './forms-accounts.js';
 import { exitFormTests } from './forms-exits.js';
 import { keptFormTests } from './forms-kept.js';
+import { sellingTests } from './forms-selling.js';
 import { sharedFormTests } from './forms-shared.js';
 import { storedFormTests } from './forms-stored.js';
 
@@ -16,4 +17,5 @@ describe('forms', { skip: noBrowser }, () => {
   accountFormTests(forms);
   exitFormTests(forms);
   sharedFormTests(forms);
+  sellingTests(forms);
 });

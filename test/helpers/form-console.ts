@@ -41,9 +41,10 @@ export function useFormConsole(): FormConsole {
       classes: { friends: { private: 'allow' } },
       exitTest: `http://127.0.0.1:${port}/`,
     };
+    const admin = { playerPage: { enabled: true } };
     const [browser, started] = await Promise.all([
       launchBrowser(),
-      startTestDaemon(scope, { config: { egress, timeZone: 'Asia/Shanghai' } }),
+      startTestDaemon(scope, { config: { egress, timeZone: 'Asia/Shanghai', admin } }),
     ]);
     scope.after(() => browser.close());
     windows = consoleWindows(scope, browser);

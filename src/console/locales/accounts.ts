@@ -1,6 +1,12 @@
 // The list of accounts, one account, and its link for client programs.
 import type { Texts } from './texts.js';
 
+/** When an account expires that has no date, in the language of its player. */
+export const HANDOVER_EXPIRY = {
+  en: { never: 'never', fromLogin: '{n} days from the first login' },
+  zh: { never: '长期有效', fromLogin: '首次登录后 {n} 天' },
+} as const;
+
 export const accounts = {
   'accounts.new': ['New account', '新建账号'],
   'accounts.newShort': ['New', '新建'],
@@ -188,8 +194,15 @@ export const accounts = {
     '链接只显示这一次，请现在保存：服务器只保存它的哈希值。',
   ],
   'subscription.guess': [
-    'It begins with the address in your browser. If players reach this server by another one, set admin.playerPage.url.',
-    '开头取自您浏览器中的地址。若玩家用其他地址访问，请设置 admin.playerPage.url。',
+    'The link begins with the address in your browser. If players reach this server by another one, set admin.playerPage.url.',
+    '链接开头取自您浏览器中的地址。若玩家用其他地址访问，请设置 admin.playerPage.url。',
+  ],
+  'handover.copy': ['Copy message', '复制消息'],
+  'handover.language': ['Language of the message', '消息语言'],
+  'handover.formats': ['Password and other formats', '密码与其他格式'],
+  'handover.unknown': [
+    'Password and link are stored as hashes only: they are in the message right after they were made.',
+    '密码和链接只以哈希值保存，只有刚生成时才会出现在消息里。',
   ],
   'subscription.qr': ['QR code of the link', '链接的二维码'],
 } as const satisfies Texts;

@@ -57,6 +57,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   revokeSubscription: '吊销订阅链接和旧版本的地址，由它们登录的会话结束。',
   getPacRules: '玩家的 PAC 文件让哪些主机走代理。',
   setPacRules: '保存玩家 PAC 文件的规则。',
+  getHandoverText: '把账号交给玩家时发送的消息，两种语言，花括号里是值的名称。',
   listSessions: '在线会话：谁、从哪里、到哪里、哪个游戏、多少流量、从何时起。',
   endSession: '结束一个在线会话。',
   endSessions: '结束指定的会话，或一个账号的全部会话；已结束的会话会跳过。',

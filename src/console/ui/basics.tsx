@@ -244,15 +244,25 @@ export function ScrollBox({ label, look = 'scroll', children }: ScrollBoxProps) 
   );
 }
 
-export function CopyButton({ text, label }: { text: string; label?: string }) {
+interface CopyButtonProps {
+  readonly text: string;
+  readonly label?: string;
+  readonly kind?: 'quiet' | 'primary';
+  readonly onCopied?: () => void;
+}
+
+export function CopyButton({ text, label, kind = 'quiet', onCopied }: CopyButtonProps) {
   const copy = () => {
     copyText(text).then(
-      () => notify(t('copy.done')),
+      () => {
+        notify(t('copy.done'));
+        onCopied?.();
+      },
       () => notify(t('copy.failed'), 'bad'),
     );
   };
   return (
-    <Button icon="copy" kind="quiet" onClick={copy} label={label ?? t('copy.copy')}>
+    <Button icon="copy" kind={kind} onClick={copy} label={label ?? t('copy.copy')}>
       {label}
     </Button>
   );

@@ -209,7 +209,7 @@ export function SecretDialog(props: Omit<DialogProps, 'onSubmit' | 'error'>) {
         <>
           {footer as ComponentChildren}
           <Button kind="primary" onClick={dialog.onClose}>
-            {t('credentials.kept')}
+            {t(unsaved === null ? 'dialog.close' : 'credentials.kept')}
           </Button>
         </>
       }

@@ -34,6 +34,8 @@ export interface NoticeSettings {
   readonly perMinute: number;
   readonly historyDays: number;
   readonly templates: Templates;
+  /** The message with which an account is handed to its player; null: the built-in text. */
+  readonly handover: Readonly<Record<Language, string | null>>;
   /** Notices also go to addresses of sellers' players that nobody has confirmed. */
   readonly trustSellers: boolean;
   /** Sends only to the operator. */
@@ -90,6 +92,7 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
   perMinute: 20,
   historyDays: 30,
   templates: NO_TEMPLATES,
+  handover: { zh: null, en: null },
   trustSellers: false,
   webhook: { operator: true, url: null, secret: null },
   email: {

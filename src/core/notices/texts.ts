@@ -12,8 +12,10 @@ export interface NoticeText {
   readonly text: string;
 }
 
-/** The names that the braces of a text may contain. */
+/** The names that the braces of a text to players may contain, and those of the message that hands an account over. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
+
+export const HANDOVER_PLACEHOLDERS = ['address', 'username', 'password', 'expires', 'plan', 'link'];
 
 /** A type of notices; those of all shares of a quota are one kind, and a code has its own text. */
 type Kind = Exclude<Announcement['type'], `account.quota-${number}` | 'contact.code'> | 'account.quota';
@@ -75,6 +77,12 @@ export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
   },
 };
 
+/** The message with which an account is handed to its player. A line is left out while a value in it is unknown. */
+export const HANDOVER_TEXT: Texts = {
+  zh: '您的代理账号已开通\n服务器（SOCKS5）：{address}\n用户名：{username}\n密码：{password}\n套餐：{plan}\n到期时间：{expires}\n一键配置和查询：{link}',
+  en: 'Your proxy account is ready\nServer (SOCKS5): {address}\nUser name: {username}\nPassword: {password}\nPlan: {plan}\nExpires: {expires}\nSet up your app, see days and traffic: {link}',
+};
+
 /** The text below the subject of an alert that comes from the audit log. */
 const WHO_DID_IT: Texts = {
   zh: '{subject}。操作者：{by}（{via}{from}），{when}。如果不是您或您的同事所为，请立即修改密码、断开其登录并吊销令牌。',
@@ -124,12 +132,6 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
 
 const kindOf = ({ type }: { readonly type: string }): Kind =>
   type.startsWith('account.quota-') ? 'account.quota' : (type as Kind);
-
-/** Returns the unknown names in a text's braces; an empty list: the text is valid. */
-export function unknownPlaceholders(text: string): string[] {
-  const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  return names.filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name));
-}
 
 /** The message that carries the code of an address. It contains nothing that a seller wrote. */
 export function codeText(code: string, language: Language): NoticeText {

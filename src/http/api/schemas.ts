@@ -93,6 +93,14 @@ export function fieldError(path: string, code: FieldCode, values: FieldValues = 
 /** For `refine`: the error of a value that fails the check. */
 export const fault = (code: FieldCode, values: FieldValues = {}) => ({ params: { code, values } });
 
+/** A text of an operator whose braces contain only these names. */
+export function templateWith(names: readonly string[]) {
+  const isKnown = (text: string) =>
+    [...text.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => names.includes(name));
+  const allowed = names.map((name) => `{${name}}`).join(' ');
+  return z.string().min(1).max(1_000).refine(isKnown, fault('placeholder', { allowed }));
+}
+
 /**
  * Converts an issue of a schema into a field error. `where` is the part of the request. Parse with `reportInput`, so that a missing
  * value is recognized.

@@ -115,6 +115,8 @@ describe('channels of notices', () => {
       { quotaPercent: [101] },
       { timeZone: 'Mars/Olympus' },
       { templates: { ...TEMPLATES, quota: { zh: null, en: 'x {password}' } } },
+      { handover: { zh: null, en: 'x {traffic}' } },
+      { handover: { zh: 'x'.repeat(1_001), en: null } },
       { webhook: { operator: true, url: 'file:///etc/passwd' } },
       { email: { ...(settings()['email'] as Json), to: 'boss@example.com\r\nBcc: all@example.com' } },
     ])

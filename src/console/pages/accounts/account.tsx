@@ -12,11 +12,11 @@ import { Failure, WhenLoaded } from '../../ui/states.js';
 import { AccountActivity } from './activity.js';
 import { BulkDialog } from './bulk/bulk-dialog.js';
 import { accountState } from './columns.js';
-import { CredentialsDialog, type ShownCredentials } from './credentials.js';
 import { Diagnosis } from './diagnosis.js';
 import { EditDialog } from './edit.js';
 import { AccountFacts } from './facts.js';
 import { usePlans } from './fields/plans.js';
+import { type HandedOver, HandoverDialog } from './handover.js';
 import { PasswordDialog } from './password-dialog.js';
 import { Subscription } from './subscription.js';
 
@@ -31,7 +31,7 @@ export function AccountPage({ id }: { id: string }) {
   const { data: account, error, reload } = loaded;
   const [asking, setAsking] = useState<Asking>(null);
   const plans = usePlans();
-  const [credentials, setCredentials] = useState<ShownCredentials | null>(null);
+  const [handedOver, setHandedOver] = useState<HandedOver | null>(null);
   const gone = (
     <Gone
       icon="accounts"
@@ -75,7 +75,11 @@ export function AccountPage({ id }: { id: string }) {
         <AccountFacts account={account} />
       </div>
       <AccountActivity account={account} />
-      <Subscription key={account.id} account={account} />
+      <Subscription
+        key={account.id}
+        account={account}
+        onMade={(subscription) => setHandedOver({ account, subscription })}
+      />
       <Permitted to="deleteAccount">
         <Card title={t('account.dangerZone')} look="danger-zone">
           <div class="row wrap">
@@ -93,16 +97,16 @@ export function AccountPage({ id }: { id: string }) {
           account={account}
           onClose={close}
           onShown={(shown) => {
-            setCredentials(shown);
+            setHandedOver(shown);
             done();
           }}
         />
       )}
-      {credentials && (
-        <CredentialsDialog
-          title={t('credentials.of', { name: credentials.username })}
-          credentials={credentials}
-          onClose={() => setCredentials(null)}
+      {handedOver && (
+        <HandoverDialog
+          {...handedOver}
+          title={t('credentials.of', { name: account.username })}
+          onClose={() => setHandedOver(null)}
         />
       )}
     </>

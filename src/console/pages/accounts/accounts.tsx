@@ -20,7 +20,7 @@ import type { Created } from './new/create.js';
 const CreateDialog = lazyDialog(async () => (await import('./new/create.js')).CreateDialog);
 const ExportDialog = lazyDialog(async () => (await import('./new/export.js')).ExportDialog);
 const ImportDialog = lazyDialog(async () => (await import('./new/import.js')).ImportDialog);
-const CredentialsDialog = lazyDialog(async () => (await import('./credentials.js')).CredentialsDialog);
+const HandoverDialog = lazyDialog(async () => (await import('./handover.js')).HandoverDialog);
 const ManyCredentialsDialog = lazyDialog(
   async () => (await import('./credentials.js')).ManyCredentialsDialog,
 );
@@ -213,7 +213,8 @@ function AccountDialogs({ mode, filter, onDone }: Props) {
     onDone();
   };
   const seen = () => setShown(null);
-  if (shown && 'one' in shown) return <CredentialsDialog credentials={shown.one} onClose={seen} />;
+  if (shown && 'one' in shown)
+    return <HandoverDialog {...shown.one} title={t('credentials.title')} onClose={seen} />;
   if (shown) return <ManyCredentialsDialog list={shown.many} onClose={seen} />;
   if ((mode === 'one' || mode === 'many') && canCreate)
     return <CreateDialog mode={mode} onClose={close} onCreated={created} />;

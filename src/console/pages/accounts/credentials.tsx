@@ -1,42 +1,11 @@
-// Shows a password once: as text, and in the formats that the players' programs read.
-import type { Credentials, CredentialsInFormats, NewSubscription } from '../../api-types.js';
+// Shows the passwords of many accounts once.
+import type { Credentials } from '../../api-types.js';
 import { saveFile } from '../../lib/download.js';
 import { t } from '../../lib/i18n.js';
-import { Button, Copied, CopyButton, Facts, ScrollBox } from '../../ui/basics.js';
+import { Button, CopyButton, ScrollBox } from '../../ui/basics.js';
 import { SecretDialog } from '../../ui/dialog.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { LinkNotice } from '../settings/public-address.js';
-import { ClientFormats } from './client-formats.js';
-import { MadeSubscription } from './subscription.js';
-
-export type ShownCredentials = CredentialsInFormats & { readonly subscription?: NewSubscription | null };
-
-/** @param title left out: says that the account was created */
-export function CredentialsDialog({
-  credentials,
-  title = t('credentials.title'),
-  onClose,
-}: {
-  credentials: ShownCredentials;
-  title?: string;
-  onClose: () => void;
-}) {
-  const { username, password, formats, subscription } = credentials;
-  return (
-    <SecretDialog title={title} wide onClose={onClose}>
-      <p class="warn-text">{t('credentials.once')}</p>
-      <LinkNotice />
-      <Facts
-        of={[
-          [t('account.username'), <Copied text={username} />],
-          [t('account.password'), <Copied text={password} isPassword />],
-        ]}
-      />
-      <ClientFormats formats={formats} />
-      {subscription && <MadeSubscription made={subscription} />}
-    </SecretDialog>
-  );
-}
 
 /** @param title left out: says that the accounts were created */
 export function ManyCredentialsDialog({

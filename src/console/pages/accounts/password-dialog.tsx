@@ -7,8 +7,8 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, Segments } from '../../ui/form.js';
-import type { ShownCredentials } from './credentials.js';
 import { lengthError, tooManyBytes } from './fields/field-words.js';
+import type { HandedOver } from './handover.js';
 
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
@@ -16,7 +16,7 @@ const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
 interface PasswordDialogProps {
   readonly account: Account;
   readonly onClose: () => void;
-  readonly onShown: (credentials: ShownCredentials) => void;
+  readonly onShown: (handedOver: HandedOver) => void;
 }
 
 export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProps) {
@@ -27,11 +27,13 @@ export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProp
   const [password, setPassword] = useState('');
   const work = useAction();
   const ready = way === 'random' || (password !== '' && !tooManyBytes(password));
-  const ask = (): Promise<ShownCredentials> => {
+  const ask = async (): Promise<HandedOver> => {
     const params = { id };
-    if (way === 'known') return call('getCredentials', { params, body: { password } });
-    const body = way === 'chosen' ? { password } : {};
-    return call('resetPassword', { params, body: { ...body, replaceSubscription } });
+    if (way === 'known')
+      return { account, credentials: await call('getCredentials', { params, body: { password } }) };
+    const body = { replaceSubscription, ...(way === 'chosen' ? { password } : {}) };
+    const { subscription, ...credentials } = await call('resetPassword', { params, body });
+    return { account, credentials, subscription };
   };
   return (
     <FormDialog

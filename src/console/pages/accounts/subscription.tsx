@@ -1,24 +1,34 @@
-// Makes, shows and revokes the link of an account, from which client programs configure themselves.
-import { useState } from 'preact/hooks';
+// Makes and revokes the link of an account, from which client programs configure themselves.
 import type { Account, NewSubscription } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { ago } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { CopyButton } from '../../ui/basics.js';
-import { AskButton, SecretDialog } from '../../ui/dialog.js';
-import { QrCode } from '../../ui/qr.js';
+import { Card } from '../../ui/basics.js';
+import { AskButton } from '../../ui/dialog.js';
 import { Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
-export function Subscription({ account: { id } }: { account: Account }) {
+interface Props {
+  readonly account: Account;
+  readonly onMade: (made: NewSubscription) => void;
+}
+
+export function Subscription(props: Props) {
+  return (
+    <Card title={t('subscription.title')}>
+      <SubscriptionState {...props} />
+    </Card>
+  );
+}
+
+/** Whether the account has a link, and how to make, replace and revoke it. */
+export function SubscriptionState({ account: { id }, onMade }: Props) {
   const { data, error, reload } = useLoad('getSubscription', { params: { id } }, { topics: ['accounts'] });
-  const [made, setMade] = useState<NewSubscription | null>(null);
   const createdAt = data?.createdAt ?? null;
   const hasAny = data !== undefined && (createdAt !== null || data.hasFormerAddress);
   return (
-    <section class="card">
-      <h2>{t('subscription.title')}</h2>
+    <>
       <p class="soft">{t(data && !data.isServed ? 'subscription.off' : 'subscription.text')}</p>
       {error ? <Failure error={error} retry={reload} /> : null}
       {data && (data.isServed || hasAny) && (
@@ -46,7 +56,7 @@ export function Subscription({ account: { id } }: { account: Account }) {
               right="createSubscription"
               text={t(createdAt === null ? 'subscription.create' : 'subscription.replace')}
               act={async () => {
-                setMade(await call('createSubscription', { params: { id } }));
+                onMade(await call('createSubscription', { params: { id } }));
                 reload();
               }}
             >
@@ -55,31 +65,6 @@ export function Subscription({ account: { id } }: { account: Account }) {
           )}
         </div>
       )}
-      {made && (
-        <SecretDialog title={t('subscription.title')} wide onClose={() => setMade(null)}>
-          <MadeSubscription made={made} />
-        </SecretDialog>
-      )}
-    </section>
-  );
-}
-
-export function MadeSubscription({ made: { url, guess } }: { made: NewSubscription }) {
-  return (
-    <>
-      <p class="warn-text">{t('subscription.once')}</p>
-      {guess !== null && <p class="notice">{t('subscription.guess')}</p>}
-      <div class="client-text">
-        <QrCode text={url} label={t('subscription.qr')} />
-        <div class="grow stack">
-          <code class="break" data-subscription>
-            {url}
-          </code>
-          <div class="row">
-            <CopyButton text={url} label={t('copy.copy')} />
-          </div>
-        </div>
-      </div>
     </>
   );
 }

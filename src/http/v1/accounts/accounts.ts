@@ -9,7 +9,7 @@ import { Count, component, pageOf } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { pageSortedBy } from '../cursors.js';
-import { credentialsInFormats, randomPassword } from './credentials.js';
+import { credentialsInFormats, NewSubscription, newLink, randomPassword } from './credentials.js';
 import { AccountChange, NewAccount, Tag } from './field-schemas.js';
 import {
   ACCOUNT_SORTS,
@@ -83,17 +83,26 @@ export const accountRoutes = [
     success: [
       201,
       'Created; `Location` is its address.',
-      component('CreatedAccount', { account: Account, credentials: CredentialsInFormats }),
+      component('CreatedAccount', {
+        account: Account,
+        credentials: CredentialsInFormats,
+        /** null: none was asked for, or links are off. */
+        subscription: NewSubscription.nullable(),
+      }),
     ],
     problems: [409],
     async handle({ body, caller, ctx }, deps) {
       const refused = rightsProblem(caller, body, NO_SETTINGS);
       if (refused) return refused;
       const password = body.password ?? randomPassword();
-      const { username, plan, ...fields } = body;
+      const { username, plan, subscription, ...fields } = body;
+      const made = subscription && deps.playerPage.enabled ? newLink(deps, ctx) : null;
       const change = withTerms(deps, changeOf(fields), plan);
       if ('problem' in change) return change;
-      const added = await deps.accounts.add({ ...change, username, password }, actorOf(caller));
+      const added = await deps.accounts.add(
+        { ...change, username, password, link: made?.link },
+        actorOf(caller),
+      );
       if (!added.ok) return problemOf(added);
       const { id } = added.account;
       const shown = shownAccount(deps, id);
@@ -102,6 +111,7 @@ export const accountRoutes = [
         body: {
           account: shown.body,
           credentials: credentialsInFormats(deps, ctx.hostname, { id, username, password }),
+          subscription: made?.shown ?? null,
         },
         headers: { ...shown.headers, Location: `/api/v1/accounts/${id}` },
       };

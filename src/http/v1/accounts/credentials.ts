@@ -87,7 +87,7 @@ export const subscriptionRoutes = [
 ];
 
 /** A link to store, and what is shown of it once. */
-function newLink(
+export function newLink(
   { playerPage, now }: Pick<Services, 'playerPage' | 'now'>,
   ctx: ParameterizedContext<AdminState>,
 ): { readonly link: AccountLink; readonly shown: z.infer<typeof NewSubscription> } {

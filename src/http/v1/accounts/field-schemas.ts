@@ -129,6 +129,8 @@ export const NewAccount = component('NewAccount', {
   password: Password.optional(),
   ...NewAccountFields,
   authorizedAddresses: Fields.shape.authorizedAddresses.optional(),
+  /** Also makes its link for client programs, where `admin.playerPage.enabled`. */
+  subscription: z.boolean().default(false),
 });
 
 export const AccountChange = z

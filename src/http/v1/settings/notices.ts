@@ -9,11 +9,16 @@ import {
   SECRETS,
   type NoticeSettings as Settings,
 } from '../../../core/notices/notice-settings.js';
-import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
+import {
+  HANDOVER_PLACEHOLDERS,
+  HANDOVER_TEXT,
+  PLACEHOLDERS,
+  PLAYER_TEXTS,
+} from '../../../core/notices/texts.js';
 import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
-import { Count, component, fault, fieldError } from '../../api/schemas.js';
+import { Count, component, fault, fieldError, templateWith } from '../../api/schemas.js';
 import { NoticeChannel } from '../activity/notices.js';
 import { settingRoutes } from './setting-routes.js';
 
@@ -22,17 +27,9 @@ const MailAddress = z.string().max(254).refine(isMailAddress, fault('mail-addres
 const ChatId = z.string().max(64).refine(isChatId, fault('chat-id'));
 const SmtpHost = z.string().refine((host) => /^[A-Za-z0-9._:-]{1,253}$/.test(host), fault('server'));
 const Language = z.enum(LANGUAGES);
-const Template = z
-  .string()
-  .min(1)
-  .max(1_000)
-  .refine(
-    (text) => unknownPlaceholders(text).length === 0,
-    fault('placeholder', { allowed: PLACEHOLDERS.map((name) => `{${name}}`).join(' ') }),
-  )
-  .nullable();
-
+const Template = templateWith(PLACEHOLDERS).nullable();
 const TemplateTexts = z.object({ zh: Template, en: Template });
+const HandoverText = templateWith(HANDOVER_PLACEHOLDERS).nullable();
 
 const COMMON = {
   /** The language of texts to the operator, and to players without a language. */
@@ -51,6 +48,8 @@ const COMMON = {
   trustSellers: z.boolean(),
   /** Texts to players that replace the built-in ones; null: the built-in text. */
   templates: z.object({ expiring: TemplateTexts, expired: TemplateTexts, quota: TemplateTexts }),
+  /** The message with which an account is handed to its player; null: the built-in text. */
+  handover: z.object({ zh: HandoverText, en: HandoverText }),
 };
 
 const receivers = { operator: z.boolean(), players: z.boolean() };
@@ -78,7 +77,7 @@ const NoticeSettings = component('NoticeSettings', {
   telegram: z.object({ ...telegram, hasToken: has }),
   wecom: z.object({ ...wecom, hasKey: has }),
   /** The built-in texts to players. */
-  builtIn: z.object({ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn }),
+  builtIn: z.object({ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn, handover: BuiltIn }),
 });
 
 /** Left out: keeps the secret, while its destination stays unchanged. null: removes the secret. */
@@ -115,6 +114,7 @@ const NoticeSettingsChange = component('NoticeSettingsChange', {
   /** Left out: stays as it is. */
   digestHour: COMMON.digestHour.optional(),
   trustSellers: COMMON.trustSellers.optional(),
+  handover: COMMON.handover.optional(),
   ...CHANNEL_CHANGES,
 });
 
@@ -177,6 +177,19 @@ export const noticeSettingRoutes = [
         (stored) => otherVersion(versionOf(stored)) ?? movedSecrets(body, stored),
       ),
   }),
+  route(`GET ${path}/handover`, 'getHandoverText', 'accounts:read', {
+    summary: 'The message with which an account is handed to its player, with the names of values in braces.',
+    success: [
+      200,
+      'In each language, and the language of players who have none.',
+      component('HandoverText', { ...BuiltIn.shape, language: Language }),
+    ],
+    async handle(_input, { noticesSetting }) {
+      const { handover, language } = noticesSetting.current();
+      const { zh, en } = HANDOVER_TEXT;
+      return { body: { zh: handover.zh ?? zh, en: handover.en ?? en, language } };
+    },
+  }),
   route(`POST ${path}/preview`, 'previewNoticeSettings', 'settings:write', {
     summary: 'Counts whom these settings would send messages to, and saves nothing.',
     request: { body: NoticeSettingsChange },
@@ -232,6 +245,7 @@ function withSecrets(body: SettingsChange, before: Settings): Settings {
     ...body,
     digestHour: body.digestHour ?? before.digestHour,
     trustSellers: body.trustSellers ?? before.trustSellers,
+    handover: body.handover ?? before.handover,
     expiryDays: sortedUnique(body.expiryDays),
     quotaPercent: sortedUnique(body.quotaPercent).reverse(),
     ...(Object.fromEntries(
@@ -261,6 +275,10 @@ function presented({ revision: _, ...settings }: SavedSettings): z.infer<typeof 
     const { [field]: secret, ...shown } = asFields(settings[channel]);
     return [channel, { ...shown, [`has${field.charAt(0).toUpperCase()}${field.slice(1)}`]: secret !== null }];
   });
-  const body: unknown = { ...settings, ...Object.fromEntries(channels), builtIn: PLAYER_TEXTS };
+  const body: unknown = {
+    ...settings,
+    ...Object.fromEntries(channels),
+    builtIn: { ...PLAYER_TEXTS, handover: HANDOVER_TEXT },
+  };
   return body as z.infer<typeof NoticeSettings>;
 }

@@ -17,6 +17,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   owner: 'operators.owner',
   gameId: 'account.game',
   templates: 'notices.templates',
+  handover: 'notices.template.handover',
   host: 'publicAddress.host',
   port: 'publicAddress.port',
   recoveryCodes: 'recovery.title',
@@ -72,7 +73,7 @@ function wordFor(name: string, value: unknown): TextKey | undefined {
   if (name === 'owner' && value === null) return 'operators.administrator';
   // The audit log never contains a password, only the fact that it changed, or that there is one.
   if (value === '(hidden)') return 'audit.hidden';
-  if ((name === 'password' || name === 'templates') && value !== null) return 'audit.changed';
+  if (['password', 'templates', 'handover'].includes(name) && value !== null) return 'audit.changed';
   return undefined;
 }
 

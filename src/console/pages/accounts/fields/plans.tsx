@@ -4,7 +4,7 @@ import { useMay } from '../../../lib/api.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { SelectField } from '../../../ui/form.js';
+import { SegmentsField, SelectField } from '../../../ui/form.js';
 import { accountField, LIMIT_NAMES } from './account-fields.js';
 
 export function usePlans(): readonly Plan[] {
@@ -59,6 +59,8 @@ export function expiryOf(
   return short ? expiryShort(expiresAt) : expiry(expiresAt);
 }
 
+const MOST_IN_SIGHT = 4;
+
 interface PlanChoiceProps {
   readonly value: string;
   readonly onInput: (plan: string) => void;
@@ -69,10 +71,12 @@ export function PlanChoice({ value, onInput, none = t('plans.none') }: PlanChoic
   const plans = usePlans();
   if (plans.length === 0) return null;
   const plan = plans.find(({ name }) => name === value);
+  // A few are all in sight, one click away.
+  const Choice = plans.length <= MOST_IN_SIGHT ? SegmentsField : SelectField;
   return (
-    <SelectField
+    <Choice
       label={t('plans.choose')}
-      hint={plan ? `${daysWords(plan)} · ${planLimitWords(plan.limits)}` : undefined}
+      {...(plan ? { hint: `${daysWords(plan)} · ${planLimitWords(plan.limits)}` } : {})}
       value={value}
       onInput={onInput}
       options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}

@@ -1,6 +1,6 @@
 // Creates one account, or many by a pattern or a list.
 import { useState } from 'preact/hooks';
-import type { Credentials, CredentialsInFormats, NewAccounts } from '../../../api-types.js';
+import type { Credentials, NewAccounts } from '../../../api-types.js';
 import { call, useUser } from '../../../lib/api.js';
 import { useDraft } from '../../../lib/draft.js';
 import { expiry } from '../../../lib/format.js';
@@ -22,10 +22,11 @@ import {
 import { BudgetWords } from '../fields/budget.js';
 import { lengthError, tooManyBytes } from '../fields/field-words.js';
 import { PlanChoice } from '../fields/plans.js';
+import type { HandedOver } from '../handover.js';
 import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
 
 /** The credentials that the console shows once, after it created the accounts. */
-export type Created = { readonly one: CredentialsInFormats } | { readonly many: readonly Credentials[] };
+export type Created = { readonly one: HandedOver } | { readonly many: readonly Credentials[] };
 
 interface CreateProps {
   readonly mode: 'one' | 'many';
@@ -77,10 +78,8 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const create = async () => {
     if (!common || !many) return;
     if (mode === 'one') {
-      const created = await call('createAccount', {
-        body: { ...common, username, ...(password === '' ? {} : { password }) },
-      });
-      onCreated({ one: created.credentials });
+      const body = { ...common, username, subscription: true, ...(password === '' ? {} : { password }) };
+      onCreated({ one: await call('createAccount', { body }) });
     } else onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
   };
   const expiresAt = change?.expiresAt ?? null;

@@ -53,8 +53,11 @@ const baseUrl = { label: 'notices.baseUrl', hint: 'notices.baseUrl.hint' } as co
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour));
 
-export const TEMPLATES = ['expiring', 'expired', 'quota'] as const;
+export const TEMPLATES = ['expiring', 'expired', 'quota', 'handover'] as const;
+export type TemplateName = (typeof TEMPLATES)[number];
 export const LANGUAGES = ['zh', 'en'] as const;
+export const pathOfTemplate = (name: TemplateName, language: (typeof LANGUAGES)[number]) =>
+  `${name === 'handover' ? '' : 'templates.'}${name}.${language}`;
 
 const FIELDS: Readonly<Record<string, NoticeField>> = {
   language: { ...given, label: 'notices.language' },
@@ -101,7 +104,7 @@ const FIELDS: Readonly<Record<string, NoticeField>> = {
   ...Object.fromEntries(
     TEMPLATES.flatMap((name) =>
       LANGUAGES.map((language) => [
-        `templates.${name}.${language}`,
+        pathOfTemplate(name, language),
         { ...text, label: `notices.template.${name}` } as const,
       ]),
     ),
@@ -177,6 +180,10 @@ export function exampleOf(template: string, language: 'zh' | 'en'): string {
     ['left', LEFT_EXAMPLE[language === 'en' ? 0 : 1]],
     ['used', '90'],
     ['traffic', '45.0 GB / 50.0 GB'],
+    ['address', 'gate.example.com:1080'],
+    ['password', 'k7Rw…'],
+    ['plan', 'monthly'],
+    ['link', 'https://gate.example.com/sub/…'],
   ]);
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values.get(name) ?? whole);
 }

@@ -23,6 +23,7 @@ import {
   LANGUAGES,
   type NoticeFields,
   noticeField,
+  pathOfTemplate,
   pathsOf,
   readFields,
   TEMPLATES,
@@ -137,12 +138,15 @@ function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
   return (
     <Card title={t('notices.templates')} look="stack">
       <p class="soft">
-        {t('notices.templates.text', { allowed: '{username} {expires} {left} {used} {traffic}' })}
+        {t('notices.templates.text', {
+          allowed: '{username} {expires} {left} {used} {traffic}',
+          handover: '{address} {username} {password} {expires} {plan} {link}',
+        })}
       </p>
       {TEMPLATES.map((name) => (
         <div key={name} class="grid-2">
           {LANGUAGES.map((language) => {
-            const path = `templates.${name}.${language}`;
+            const path = pathOfTemplate(name, language);
             const typed = values[path] ?? '';
             return (
               <AreaField
@@ -150,7 +154,7 @@ function TemplateFields({ draft: { values, set }, saved: { builtIn } }: Part) {
                 key={language}
                 label={`${t(`notices.template.${name}`)} · ${t(`contacts.language.${language}`)}`}
                 hint={t('notices.example', { text: exampleOf(typed || builtIn[name][language], language) })}
-                rows={3}
+                rows={name === 'handover' ? 8 : 3}
                 value={typed}
                 placeholder={builtIn[name][language]}
                 onInput={(text) => set({ [path]: text })}

@@ -1,0 +1,126 @@
+// Hands an account to its player: the operator's message, ready to send, and what is known of password and link, which are shown once.
+import { useState } from 'preact/hooks';
+import type { Account, CredentialsInFormats, NewSubscription } from '../../api-types.js';
+import { me } from '../../lib/api.js';
+import { useCell } from '../../lib/cell.js';
+import { localTime } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { HANDOVER_EXPIRY } from '../../locales/accounts.js';
+import { Copied, CopyButton, Facts } from '../../ui/basics.js';
+import { SecretDialog } from '../../ui/dialog.js';
+import { optionsOf, Segments } from '../../ui/form.js';
+import { QrCode } from '../../ui/qr.js';
+import { WhenLoaded } from '../../ui/states.js';
+import { LANGUAGES } from '../settings/notices/form.js';
+import { hostPort, LinkNotice } from '../settings/public-address.js';
+import { ClientFormats } from './client-formats.js';
+import { SubscriptionState } from './subscription.js';
+
+/** What is known at this moment only. */
+export interface HandedOver {
+  readonly account: Account;
+  readonly credentials?: CredentialsInFormats;
+  readonly subscription?: NewSubscription | null;
+}
+
+interface HandoverDialogProps extends HandedOver {
+  readonly title: string;
+  readonly onClose: () => void;
+}
+
+export function HandoverDialog({ account, credentials, subscription, title, onClose }: HandoverDialogProps) {
+  const [made, setMade] = useState(subscription ?? null);
+  const [isCopied, setCopied] = useState(false);
+  const isSecret = credentials !== undefined || made !== null;
+  return (
+    <SecretDialog title={title} wide onClose={onClose} unsaved={isSecret && !isCopied ? 'secret' : null}>
+      {isSecret && <p class="warn-text">{t(credentials ? 'credentials.once' : 'subscription.once')}</p>}
+      <LinkNotice />
+      {made?.guess && <p class="notice">{t('subscription.guess')}</p>}
+      <Message
+        of={{ account, subscription: made, ...(credentials ? { credentials } : {}) }}
+        onCopied={() => setCopied(true)}
+      />
+      {!isSecret && (
+        <>
+          <p class="soft">{t('handover.unknown')}</p>
+          <SubscriptionState account={account} onMade={setMade} />
+        </>
+      )}
+      {credentials && (
+        <details open={made === null}>
+          <summary>{t('handover.formats')}</summary>
+          <Facts
+            of={[
+              [t('account.username'), <Copied text={credentials.username} />],
+              [t('account.password'), <Copied text={credentials.password} isPassword />],
+            ]}
+          />
+          <ClientFormats formats={credentials.formats} />
+        </details>
+      )}
+    </SecretDialog>
+  );
+}
+
+/** The message in the language of the player, which the operator can change for this once, and the link as a QR code. */
+function Message({ of, onCopied }: { of: HandedOver; onCopied: () => void }) {
+  const loaded = useLoad('getHandoverText', {}, { topics: ['settings'] });
+  const link = useCell(me)?.link;
+  const [chosen, choose] = useState(of.account.contacts.language);
+  return (
+    <WhenLoaded of={loaded} rows={4}>
+      {(texts) => {
+        const language = chosen ?? texts.language;
+        const text = handoverText(texts[language], {
+          ...valuesOf(of, language),
+          address: link ? hostPort(link) : null,
+        });
+        return (
+          <div class="client-text">
+            <div class="grow stack near">
+              <pre class="text" data-message>
+                {text}
+              </pre>
+              <div class="row wrap">
+                <CopyButton text={text} label={t('handover.copy')} kind="primary" onCopied={onCopied} />
+                <Segments
+                  label={t('handover.language')}
+                  value={language}
+                  onInput={choose}
+                  options={optionsOf(LANGUAGES, (each) => t(`contacts.language.${each}`))}
+                />
+              </div>
+            </div>
+            {of.subscription && <QrCode text={of.subscription.url} label={t('subscription.qr')} />}
+          </div>
+        );
+      }}
+    </WhenLoaded>
+  );
+}
+
+/** null: unknown, or there is none. */
+type Values = Readonly<Record<string, string | null>>;
+
+function valuesOf({ account, credentials, subscription }: HandedOver, language: 'zh' | 'en'): Values {
+  const { username, plan, expiresAt, daysFromFirstLogin: days } = account;
+  const { never, fromLogin } = HANDOVER_EXPIRY[language];
+  const waiting = days === null ? never : fromLogin.replace('{n}', String(days));
+  return {
+    username,
+    plan,
+    password: credentials?.password ?? null,
+    expires: expiresAt === null ? waiting : localTime(expiresAt).slice(0, 16),
+    link: subscription?.url ?? null,
+  };
+}
+
+/** Fills a template. A line goes when a value in it is null; a name that there is not stays in its braces. */
+export function handoverText(template: string, values: Values): string {
+  const isKnown = (line: string) =>
+    [...line.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => values[name] !== null);
+  const lines = template.split('\n').filter(isKnown).join('\n');
+  return lines.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}

@@ -1,0 +1,89 @@
+// What an operator who sells access does all day: sell an account and send it. The clicks are counted.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { axeFindings } from '../helpers/console-browser.js';
+import type { FormConsole } from '../helpers/form-console.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+/** Counts the presses of a pointer on the page from now on. */
+async function countClicks(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(`
+    top.clicks = 0;
+    document.addEventListener('pointerdown', () => { top.clicks += 1; }, true);
+  `);
+  return () => page.evaluate<number>('top.clicks');
+}
+
+export function sellingTests({ daemon, open, api }: FormConsole): void {
+  /** Copies the message of the open dialog, and returns what is on the clipboard. */
+  async function copyMessage(page: Page): Promise<string> {
+    await page.click('dialog >> text=Copy message');
+    await page.waitForSelector('.toast >> text=Copied');
+    return page.evaluate<string>('navigator.clipboard.readText()');
+  }
+
+  describe('an account is sold', () => {
+    test('for a month and sent with four clicks and its name; what is sent lets the player in', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await api('PUT', '/settings/public-address', { host: 'gate.example.com', port: 10_801 });
+      await visit('/accounts');
+      const clicks = await countClicks(page);
+      await page.click('.page-head >> text=New account');
+      await page.waitForSelector('dialog input:focus');
+      await page.keyboard.type('sold-1');
+      await page.click('dialog .chip >> text=30 days');
+      await page.click('dialog button[type=submit]');
+      const sent = await copyMessage(page);
+      assert.equal(await clicks(), 4);
+      const day = new Date(Date.now() + 30 * 86_400_000).getFullYear();
+      const parts = new RegExp(
+        `^您的代理账号已开通\n服务器（SOCKS5）：gate.example.com:10801\n用户名：sold-1\n密码：(\\S+)\n到期时间：${day}-\\d\\d-\\d\\d \\d\\d:\\d\\d\n一键配置和查询：(http\\S+)$`,
+      );
+      assert.match(sent, parts, 'without the line of the plan, of which there is none');
+      const [, password = '', link = ''] = parts.exec(sent) ?? [];
+      const target = await startTarget(t, echo);
+      const player = await connectThrough(
+        { port: daemon().socks.port, username: 'sold-1', password },
+        '127.0.0.1',
+        target.port,
+      );
+      player.destroy();
+      assert.equal((await fetch(`${link}?format=clash`)).status, 200);
+      assert.equal(await page.locator('dialog .qr:visible').count(), 1);
+      assert.deepEqual(await axeFindings(page), []);
+      // What was copied is kept: nothing asks.
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('dialog', { state: 'detached' });
+      assert.deepEqual(errors, []);
+    });
+
+    test('in the language of its player and by the operator’s text, of which unknown values are refused', async (t) => {
+      const { page, visit, errors } = await open(t, { width: 320 });
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await visit('/settings/reminders');
+      const text = page.getByLabel('With a new account · English');
+      await text.fill('Hello {username}\nuntil {expires}\nwith {passwort}');
+      await page.click('form button[type=submit]');
+      const allowed = '{address} {username} {password} {expires} {plan} {link}';
+      await page.waitForSelector(`.field.wrong >> text=only these placeholders: ${allowed}`);
+      await text.fill('Hello {username}\nuntil {expires}\nwith {password}\nby {link}');
+      await page.click('form button[type=submit]');
+      await page.waitForSelector('.toast >> text=Saved');
+      assert.equal(((await api('GET', '/settings/notices'))['handover'] as { zh: unknown }).zh, null);
+      const id = await daemon().addAccount('sold-2', 'secret');
+      await api('PATCH', `/accounts/${id}`, { contacts: { language: 'en' } });
+      await visit(`/accounts/${id}`);
+      await page.click('main >> text=Make link');
+      await page.click('dialog button[type=submit]');
+      assert.match(await copyMessage(page), /^Hello sold-2\nuntil never\nby http\S+\/sub\/\S+$/);
+      await page.click('dialog .segments >> text=Chinese');
+      assert.match(await copyMessage(page), /用户名：sold-2\n到期时间：长期有效\n/);
+      assert.deepEqual(await axeFindings(page), []);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+      assert.deepEqual(errors, []);
+    });
+  });
+}
