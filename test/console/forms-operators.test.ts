@@ -60,6 +60,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
       'End all',
       'Extend',
       'Import',
+      'Make link',
       'New account',
       'Password and link',
       'Reset usage',
