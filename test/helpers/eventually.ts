@@ -1,7 +1,10 @@
 // Polls until an assertion passes. It is the only way to wait for a state without an event.
 import { setTimeout as pause } from 'node:timers/promises';
 
-const POLL_MS = 10;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 100;
+/** The part of the time since the start that a pause may take: a long wait must not cost the processor time of what it waits for. */
+const PAUSE_PART = 0.05;
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -19,6 +22,7 @@ export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = TIM
     } catch (error) {
       if (isLast) throw error;
     }
-    await pause(POLL_MS);
+    const waitedMs = performance.now() - startedAt;
+    await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS + waitedMs * PAUSE_PART));
   }
 }
