@@ -56,7 +56,8 @@ export async function loadConfig({
   const { overrides, problems } = fromEnvironment(env, configSchema, fileData);
   const all = [...overrides, ...flags];
   const data = applyOverrides(fileData, all, configSchema);
-  const parsed = configSchema.safeParse(data);
+  // Read once, so that compiled checks would cost more than they save.
+  const parsed = configSchema.safeParse(data, { jitless: true });
   if (!parsed.success) {
     problems.push(
       ...toProblems(

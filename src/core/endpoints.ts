@@ -1,5 +1,5 @@
 // What an address in settings may be: host names, URLs, paths of Unix sockets, ports.
-import { isIP } from 'node:net';
+import { parseIp } from './ip.js';
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 
@@ -9,7 +9,7 @@ export const NAME_OR_WILDCARD =
 
 /** Whether `text` is an IP address or a host name. Digits and dots that are no IPv4 address are neither. */
 export const isHost = (text: string): boolean =>
-  isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
+  parseIp(text) !== null || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
 
 /** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {

@@ -1,7 +1,7 @@
 // /etc/hosts (hosts(5)) in memory: read at the start, and again after each change.
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
-import { isIP } from 'node:net';
 import { basename, dirname } from 'node:path';
+import { parseIp } from '../../core/ip.js';
 
 export type HostsFile = ReturnType<typeof openHostsFile>;
 
@@ -10,7 +10,7 @@ export function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
-    if (address === undefined || isIP(address) === 0) continue;
+    if (address === undefined || parseIp(address) === null) continue;
     for (const name of names) {
       const key = name.toLowerCase();
       const known = hosts.get(key);

@@ -92,10 +92,12 @@ export function createResolver(options: ResolverOptions) {
 
 /** Returns how many lookups a key has left: `perMinute` (0: any number) after a minute without any, refilled all the time. */
 function createRates(now: () => number) {
-  const rates = new LRUCache<string, { left: number; filledAt: number }>({ max: MAX_COUNTED });
+  // Its arrays take megabytes, and time at the start.
+  let rates: LRUCache<string, { left: number; filledAt: number }> | undefined;
   return (key: string, perMinute: number): { left: number } => {
     if (perMinute === 0) return { left: 1 };
     const at = now();
+    rates ??= new LRUCache({ max: MAX_COUNTED });
     const rate = rates.get(key) ?? { left: perMinute, filledAt: at };
     rate.left = Math.min(perMinute, rate.left + ((at - rate.filledAt) / 60_000) * perMinute);
     rate.filledAt = at;
