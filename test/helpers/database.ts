@@ -14,7 +14,7 @@ const postgres: SharedPostgres | null = isPg ? await import('./shared-postgres.j
 export async function databaseOf(dataDir: string): Promise<StoreOptions> {
   if (postgres === null) {
     await copySqliteTemplate(dataDir);
-    return { client: sqliteClient, dataDir, busyTimeoutMs: 5_000 };
+    return { client: sqliteClient, dataDir, busyTimeoutMs: 60_000 };
   }
   return { client: 'pg', dataDir, connection: await pgDatabaseOf(postgres, dataDir), poolSize: 4 };
 }

@@ -51,7 +51,7 @@ async function fill(db: Knex, rows: number): Promise<void> {
 }
 
 async function emptySqlite(t: TestContext): Promise<CopyOptions['sqlite']> {
-  return { client: sqliteClient, dataDir: await tempDir(t), busyTimeoutMs: 5000 };
+  return { client: sqliteClient, dataDir: await tempDir(t), busyTimeoutMs: 60_000 };
 }
 
 /** Makes a file with rows in every table. */

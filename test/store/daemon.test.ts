@@ -65,9 +65,9 @@ test('a second daemon is refused with the process of the first; a command is not
 });
 
 // The time limit of the readers is longer than that of the test.
-test('a scan for damage that runs does not delay the close', { timeout: 60_000 }, async (t) => {
+test('a scan for damage that runs does not delay the close', { timeout: 300_000 }, async (t) => {
   const dataDir = await tempDir(t);
-  const reading = { readers: 2, timeoutMs: 120_000 };
+  const reading = { readers: 2, timeoutMs: 600_000 };
   const store = await openDaemonStore({ ...options(dataDir), reading });
   const beside = connectBeside(t, join(dataDir, 'pulsegate.db'));
   // So many that the scan still runs after the check.

@@ -48,7 +48,7 @@ export function opener(t: TestContext, kind: DatabaseKind): Open {
         const db =
           options.client === 'pg'
             ? connectPg(options.connection, 1)
-            : connectSqlite(options.client, `${options.dataDir}/pulsegate.db`, 1000);
+            : connectSqlite(options.client, `${options.dataDir}/pulsegate.db`, 60_000);
         t.after(() => db.destroy());
         return db;
       },
@@ -60,7 +60,7 @@ async function newOptions(t: TestContext, kind: DatabaseKind): Promise<StoreOpti
   const dataDir = await tempDir(t);
   if (kind === 'sqlite3') {
     await copySqliteTemplate(dataDir);
-    return { client: sqliteClient, dataDir, busyTimeoutMs: 5000 };
+    return { client: sqliteClient, dataDir, busyTimeoutMs: 60_000 };
   }
   return { client: 'pg', dataDir, connection: await newDatabase(t), poolSize: 4 };
 }

@@ -23,13 +23,13 @@ export async function openTestStore(
   options: Partial<SqliteOptions & Pick<StoreOptions, 'now'>> = {},
 ): Promise<{ store: Store; dataDir: string; file: string }> {
   const dataDir = options.dataDir ?? (await tempDir(t));
-  const store = await openStore({ client: sqliteClient, busyTimeoutMs: 5000, ...options, dataDir });
+  const store = await openStore({ client: sqliteClient, busyTimeoutMs: 60_000, ...options, dataDir });
   t.after(() => store.close());
   return { store, dataDir, file: join(dataDir, 'pulsegate.db') };
 }
 
 /** Opens a second connection to the same file, as another program would. */
-export function connectBeside(t: TestContext, file: string, busyTimeoutMs = 1000) {
+export function connectBeside(t: TestContext, file: string, busyTimeoutMs = 60_000) {
   const db = connectSqlite(sqliteClient, file, busyTimeoutMs);
   t.after(() => db.destroy());
   return db;

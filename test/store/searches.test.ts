@@ -28,7 +28,7 @@ function login(username: string, fields: Partial<LoginEntry> = {}): LoginEntry {
 test('a write does not wait for earlier searches', async (t) => {
   const { dataDir } = await openTestStore(t);
   const database = await openSqlite(
-    { client: sqliteClient, busyTimeoutMs: 5000, dataDir },
+    { client: sqliteClient, busyTimeoutMs: 60_000, dataDir },
     { is: 'command' },
   );
   t.after(() => database.close());
