@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import Koa from 'koa';
 import compress from 'koa-compress';
-import type { Config } from '../config.js';
+import type { Config, TlsPair } from '../config.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
 import { accountRoutes, CURRENT_USER_PATH, currentUserRoute } from './account-api/routes.js';
@@ -14,7 +14,6 @@ import { serveConsole } from './assets.js';
 import { createBodyReader } from './body.js';
 import type { AdminState } from './caller.js';
 import { createHttpServers, type HttpServersOptions } from './connections/http.js';
-import type { Tls } from './connections/tls.js';
 import { authenticate } from './guards/authenticate.js';
 import {
   createClientReader,
@@ -184,7 +183,7 @@ export function createAdminServer(services: Services, options: AdminServerOption
     createControlServer: (access: ControlAccess, restarts: RestartControl): Server =>
       createControlServer(v1, log, access, restarts),
     /** Sets the certificate of new connections, on servers with TLS. */
-    setTls(next: Tls): void {
+    setTls(next: TlsPair): void {
       if (!tls) return;
       tls = next;
       servers.setTls(next);

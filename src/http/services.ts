@@ -144,7 +144,11 @@ export interface Services {
   readonly effective: () => Promise<object>;
   /** The file, or why there is none. */
   readonly backup: () => Promise<Readable | 'busy' | 'not-a-file'>;
-  readonly about: () => AboutDaemon;
+  /** What every caller with credentials may know of the daemon. */
+  readonly about: Readonly<Record<'version' | 'startedAt', string>> & {
+    readonly webhooksEnabled: boolean;
+    readonly egressClasses: readonly string[];
+  };
 
   readonly audit: AuditStore;
   readonly changes: ChangeSignal;
@@ -163,19 +167,6 @@ export interface Services {
 export type LinkServices = Pick<Services, 'publicAddress' | 'socks'>;
 
 export type Source = 'default' | 'file' | 'environment' | 'flag';
-
-/** The facts about the daemon that every caller with credentials may know. */
-interface AboutDaemon {
-  readonly version: string;
-  readonly startedAt: number;
-  readonly socks: readonly string[];
-  readonly heartbeatIntervalMs: number;
-  readonly webhooksEnabled: boolean;
-  readonly maxImportBytes: number;
-  readonly egressClasses: readonly string[];
-  readonly exits: readonly string[];
-  readonly timeZone: string;
-}
 
 export interface EventStreams {
   /** Opens a stream for the caller; null: the maximum number of streams of the caller, or of all operators, is open. */

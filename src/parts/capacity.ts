@@ -27,11 +27,7 @@ export function maxHandshakes(config: Config): number {
 const MAX_ADMIN_CONNECTIONS = 1_000;
 
 /** Limits of connections to the admin port: at most half of the descriptors that are reserved from players. */
-export function adminConnections({ admin }: Config): Config['admin']['connections'] & {
-  readonly max: number;
-  readonly maxPerSource: number;
-  readonly maxOutside: number;
-} {
+export function adminConnections({ admin }: Config) {
   const { connections } = admin;
   const room = Math.floor(reservedOf(descriptorLimit()) / 2);
   const max = connections.max === 'auto' ? Math.min(MAX_ADMIN_CONNECTIONS, room) : connections.max;

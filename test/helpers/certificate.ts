@@ -5,10 +5,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import type { Tls } from '../../src/http/connections/tls.js';
+import { Secret, type TlsPair } from '../../src/config.js';
 import type { Scope } from './suite.js';
 
-export interface TestCertificate extends Tls {
+export interface TestCertificate extends TlsPair {
   readonly certFile: string;
   readonly keyFile: string;
   readonly keyText: string;
@@ -39,7 +39,7 @@ export function makeCertificate(
     keyFile,
     cert,
     keyText,
-    key: { reveal: () => keyText },
+    key: new Secret(keyText),
     certificate,
     fingerprint: certificate.fingerprint256,
     expiresAt: Date.parse(certificate.validTo),

@@ -39,37 +39,19 @@ export function createAccountViews(
   };
 }
 
-/** All defined filters must match. */
-export interface AccountFilter {
-  /**
-   * Words, ignoring case. Each is in user name, remarks, tags, latest GameID, e-mail address or Telegram chat; or is the complete GUID.
-   */
-  readonly search?: string | undefined;
-  /** The whole user name, exactly. */
-  readonly username?: string | undefined;
-  readonly online?: boolean | undefined;
-  readonly enabled?: boolean | undefined;
-  readonly expired?: boolean | undefined;
-  readonly suspended?: boolean | undefined;
-  readonly expiringWithinDays?: number | undefined;
-  /** Expires at this time or later, in milliseconds since the epoch; excludes accounts that never expire. */
-  readonly expiresFrom?: number | undefined;
-  readonly expiresBefore?: number | undefined;
-  readonly neverUsed?: boolean | undefined;
-  readonly overQuota?: boolean | undefined;
-  /** Its tags include all of these, which commas separate. */
-  readonly tag?: string | undefined;
-  /** Latest GameID, exactly. */
-  readonly game?: string | undefined;
-  /** A client address that may use the account without credentials. */
-  readonly authorizedAddress?: string | undefined;
-  /** Name of the plan that was applied last, exactly. */
-  readonly plan?: string | undefined;
-  /** Name of its own exit, exactly. */
-  readonly exit?: string | undefined;
-  /** Id of the seller that it belongs to; `none`: the administrator. */
-  readonly owner?: string | undefined;
-}
+/** All defined filters must match; `/api/v1/accounts` says what each means. */
+export type AccountFilter = {
+  readonly [Name in TextFilter]?: string | undefined;
+} & {
+  readonly [Name in 'online' | 'enabled' | 'expired' | 'suspended' | 'neverUsed' | 'overQuota']?:
+    | boolean
+    | undefined;
+} & {
+  /** Of the expiry; `from` and `before` in milliseconds since the epoch. */
+  readonly [Name in 'expiringWithinDays' | 'expiresFrom' | 'expiresBefore']?: number | undefined;
+};
+
+type TextFilter = 'search' | 'username' | 'tag' | 'game' | 'authorizedAddress' | 'plan' | 'exit' | 'owner';
 
 /** Facts about an account that are not stored with it. */
 export interface AccountFacts {

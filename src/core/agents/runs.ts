@@ -56,16 +56,10 @@ export interface HistoryEntry {
 }
 
 /** The input of an agent, on standard input or as request body. */
-export interface AgentInput {
-  readonly kind: RunKind;
+export interface AgentInput extends Pick<Run, 'kind' | 'agent' | 'session' | 'message' | 'attempt'> {
   readonly runId: string;
-  readonly agent: string;
-  readonly session: string | null;
-  readonly message: string | null;
   /** Earlier messages of the session, oldest first. */
   readonly history: readonly HistoryEntry[];
-  /** 1 for the first attempt; higher after an interruption. */
-  readonly attempt: number;
 }
 
 export type AgentOutput =
@@ -80,20 +74,14 @@ export interface Agent {
   run(input: AgentInput, signal: AbortSignal): Promise<AgentOutput>;
 }
 
-export interface RunResult {
+export interface RunResult extends Pick<Run, 'reply' | 'error'> {
   readonly status: FinalStatus;
-  readonly reply: string | null;
-  /** Why the run did not succeed, as text for people. */
-  readonly error: string | null;
 }
 
 /** The reply that a channel delivers. Times are ISO 8601 with `Z`. */
-export interface DeliveredReply {
+export interface DeliveredReply extends Pick<Run, 'agent' | 'session' | 'reply'> {
   readonly runId: string;
-  readonly agent: string;
-  readonly session: string | null;
   readonly status: FinalStatus;
-  readonly reply: string | null;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   /** Why the run did not succeed; absent when it did. */

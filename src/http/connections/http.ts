@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import type { TlsPair } from '../../config.js';
 import { REFUSALS } from '../answer.js';
 import {
   type Connection,
@@ -12,7 +13,7 @@ import {
   isUnderWay,
   type UploadLimits,
 } from './connections.js';
-import { createTlsServer, secureContext, type Tls } from './tls.js';
+import { createTlsServer, secureContext } from './tls.js';
 
 const LIMITS = {
   /** Time from the first byte of a connection or request to the end of its head. */
@@ -29,7 +30,7 @@ const CLOSE_GRACE_MS = 5_000;
 
 export interface HttpServersOptions {
   /** null: plain HTTP. */
-  readonly tls: Tls | null;
+  readonly tls: TlsPair | null;
   /** TLS only: time to the first byte, and from then to the end of the handshake. */
   readonly handshakeTimeoutMs: number;
   readonly connections: ConnectionLimits & UploadLimits;
@@ -146,7 +147,7 @@ export function createHttpServers(
   return {
     create,
     /** Sets the certificate of new connections. It has no effect on plain HTTP. */
-    setTls(next: Tls): void {
+    setTls(next: TlsPair): void {
       tls = next;
       for (const server of servers)
         if (server instanceof TlsServer) server.setSecureContext(secureContext(next));

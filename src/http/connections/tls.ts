@@ -1,21 +1,9 @@
 // HTTPS in place of HTTP: the handshake with its limits, and an answer to plain HTTP.
-import type { X509Certificate } from 'node:crypto';
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-
-/** A certificate and its key. */
-export interface Tls {
-  /** PEM: the certificate, then the chain to its issuer. */
-  readonly cert: string;
-  /** PEM. */
-  readonly key: { reveal(): string };
-  /** The first certificate of `cert`. */
-  readonly certificate: Pick<X509Certificate, 'checkHost'>;
-  /** End of the certificate, in ms. */
-  readonly expiresAt: number;
-}
+import type { TlsPair } from '../../config.js';
 
 /** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
 const HANDSHAKE_RECORD = 0x16;
@@ -27,7 +15,7 @@ const HANDSHAKE_RECORD = 0x16;
  */
 export function createTlsServer(
   limits: ServerOptions,
-  tls: Tls,
+  tls: TlsPair,
   handshakeTimeoutMs: number,
   handle: RequestListener,
 ): Server {
@@ -53,7 +41,7 @@ export function createTlsServer(
 }
 
 /** The part of the TLS options that changes with the certificate, for `setSecureContext`. */
-export function secureContext({ cert, key }: Tls): SecureContextOptions {
+export function secureContext({ cert, key }: TlsPair): SecureContextOptions {
   return { cert, key: key.reveal(), minVersion: 'TLSv1.2' };
 }
 

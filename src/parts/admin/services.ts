@@ -60,7 +60,6 @@ export function createServices(parts: ServiceParts): Services {
   const { admin, timeZone } = config;
   const { store } = core;
   const { changes, overview } = stats;
-  const version = readVersion();
   const lostAccess = createLostAccess({ ...auth, whitelist: core.whitelist });
   return {
     ...core,
@@ -122,17 +121,12 @@ export function createServices(parts: ServiceParts): Services {
     compilePattern,
     socks: () => parts.listeners.addresses,
     backup: createBackup(config),
-    about: () => ({
-      version,
-      startedAt: parts.startedAt,
-      socks: parts.listeners.addresses,
-      heartbeatIntervalMs: config.heartbeats.intervalMs,
+    about: {
+      version: readVersion(),
+      startedAt: new Date(parts.startedAt).toISOString(),
       webhooksEnabled: config.webhooks.enabled,
-      maxImportBytes: admin.maxImportBytes,
       egressClasses: Object.keys(config.egress.classes),
-      exits: core.exits.list().map(({ name }) => name),
-      timeZone,
-    }),
+    },
     audit: store.audit,
     changes,
     onSettingChanged() {

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { DatabaseSnapshot } from '../../core/accounts/usage/limits.js';
 import type { AccountActivity, ActivityFeed, ActivityRead } from '../../core/accounts/usage/traffic-store.js';
 import { MINUTE_MS } from '../../core/clock.js';
-import type { RecordActivity } from '../database.js';
+import type { ActivityRow, RecordActivity } from '../database.js';
 import { oneAtATime } from '../follow-changes.js';
 import { createUnseenReader, PG_NOW_MS } from './changes.js';
 
@@ -14,16 +14,7 @@ const SAFE_MS = 8 * MINUTE_MS;
 
 const COLUMNS = 'account_id, kind, day, bytes_up, bytes_down, login_at';
 
-interface Row {
-  seq: number;
-  transaction: string;
-  account_id: string;
-  kind: string;
-  day: number;
-  bytes_up: number;
-  bytes_down: number;
-  login_at: number;
-}
+type Row = Required<Omit<ActivityRow, 'kind'>> & { seq: number; transaction: string; kind: string };
 
 /** @param origin GUID of this process: its own activity is not read back */
 export function createPgActivityRecorder(origin: string): RecordActivity {

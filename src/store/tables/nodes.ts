@@ -11,6 +11,7 @@ import {
 } from '../../core/nodes/nodes.js';
 import type { StoreContext } from '../database.js';
 import { inTransaction } from '../sql.js';
+import { changeSetting } from './settings.js';
 
 /** A node that has not renewed its lease for this time is removed, with the numbers of its written batches. */
 const KEPT_MS = 7 * DAY_MS;
@@ -39,7 +40,7 @@ interface NodeRow {
 }
 
 export function createNodeStore(context: StoreContext): NodeStore {
-  const { db, nowMs, isShared, recordChange, recordAudit } = context;
+  const { db, nowMs, isShared } = context;
   const now = db.raw(nowMs);
   // A SQLite file may be a copy from another machine, with that machine's row. This daemon is the only one, so the row is free.
   const isFree = isShared
@@ -107,14 +108,9 @@ export function createNodeStore(context: StoreContext): NodeStore {
     },
 
     setDrained: (name, isDrained, audit) =>
-      inTransaction(db, async (trx) => {
-        const changed = await trx('nodes')
-          .where({ name })
-          .update({ drained_at: isDrained ? trx.raw(`coalesce(drained_at, ${nowMs})`) : null });
-        if (changed === 0) return false;
-        await recordChange(trx, 'setting', NODES_KEY);
-        await recordAudit(trx, [audit]);
-        return true;
+      changeSetting(context, NODES_KEY, audit, async (trx) => {
+        const drained_at = isDrained ? trx.raw(`coalesce(drained_at, ${nowMs})`) : null;
+        return (await trx('nodes').where({ name }).update({ drained_at })) > 0;
       }),
   };
 }

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
 import { type Cost, checkBudget, costOfAll } from '../../core/accounts/plans/budget.js';
 import { type Moment, readTraffic } from '../../core/accounts/usage/traffic-store.js';
-import type { Actor, AuditRecord } from '../../core/audit/audit.js';
+import type { Actor } from '../../core/audit/audit.js';
 import {
   OPERATORS_KEY,
   type Operator,
@@ -17,19 +17,11 @@ import {
 } from '../../core/auth/operator.js';
 import type { StoreContext } from '../database.js';
 import { fromRow, inTransaction, isUniqueViolation, toRow } from '../sql.js';
-import { endAccess } from './settings.js';
+import { changeSetting, endAccess } from './settings.js';
 import { trafficSums } from './statistics.js';
 
 export function createOperatorStore(context: StoreContext): OperatorStore {
   const { db, following, recordChange, recordAudit } = context;
-  /** Runs one change of the table. `write` returns the number of changed rows. */
-  const change = (audit: AuditRecord, write: (trx: Knex.Transaction) => Promise<number>): Promise<boolean> =>
-    inTransaction(db, async (trx) => {
-      if ((await write(trx)) === 0) return false;
-      await recordChange(trx, 'setting', OPERATORS_KEY);
-      await recordAudit(trx, [audit]);
-      return true;
-    });
 
   return {
     async all() {
@@ -38,13 +30,14 @@ export function createOperatorStore(context: StoreContext): OperatorStore {
     },
 
     async add(operator, audit) {
-      const isAdded = await change(audit, async (trx) => {
+      const isAdded = await changeSetting(context, OPERATORS_KEY, audit, async (trx) => {
+        const row = toOperatorRow(operator);
         const added: unknown[] = await trx('operators')
-          .insert(toOperatorRow(operator))
+          .insert(row)
           .onConflict('name')
           .ignore()
           .returning('id');
-        return added.length;
+        return added.length > 0;
       });
       if (!isAdded) throw new OperatorNameTaken('another operator has the name');
     },
@@ -69,7 +62,7 @@ export function createOperatorStore(context: StoreContext): OperatorStore {
       }),
 
     remove: (id, audit) =>
-      change(audit, async (trx) => {
+      changeSetting(context, OPERATORS_KEY, audit, async (trx) => {
         const removed = await trx('operators').where({ id }).delete();
         await endAccess(trx, { operatorId: id, tokens: true }, recordChange);
         await trx('settings')
@@ -83,7 +76,7 @@ export function createOperatorStore(context: StoreContext): OperatorStore {
           .update({ owner: null, link_hash: null, link_created_at: null })
           .returning('id');
         await recordChange(trx, 'account', ...accounts.map((account) => account.id));
-        return removed;
+        return removed > 0;
       }),
   };
 }
@@ -94,17 +87,8 @@ const toOperatorRow = ({ budget, used: _, ...operator }: Operator) =>
 
 function toOperator(row: BudgetRow): Operator {
   const { id, name, passwordHash, role, isEnabled, createdAt } = fromRow<Operator>(row);
-  const budget = toBudget(row);
-  return {
-    id,
-    name,
-    passwordHash,
-    role,
-    isEnabled: Boolean(isEnabled),
-    createdAt,
-    budget,
-    used: toUsed(row),
-  };
+  const fields = { id, name, passwordHash, role, isEnabled: Boolean(isEnabled), createdAt };
+  return { ...fields, budget: toBudget(row), used: toUsed(row) };
 }
 
 /**

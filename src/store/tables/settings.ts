@@ -1,5 +1,6 @@
 // The settings table: text values by key; API tokens and console sessions, and the access that a change of credentials or rights ends.
 import type { Knex } from 'knex';
+import type { AuditRecord } from '../../core/audit/audit.js';
 import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../../core/auth/api-tokens.js';
 import {
   CONSOLE_SESSIONS_KEY,
@@ -11,10 +12,27 @@ import type { CounterStore, EndedAccess, SettingStore } from '../../core/setting
 import { toWireDate } from '../../core/time/wire-date.js';
 import type { StoreContext } from '../database.js';
 import type { RecordChange } from '../follow-changes.js';
-import { find, inTransaction, toRow } from '../sql.js';
+import { countOf, find, inTransaction, toRow } from '../sql.js';
+
+/**
+ * Changes what other processes read again by the key of a setting, in one transaction with its entry in the audit log.
+ * @param write returns false when it changes nothing
+ */
+export const changeSetting = (
+  { db, recordChange, recordAudit }: Pick<StoreContext, 'db' | 'recordChange' | 'recordAudit'>,
+  key: string,
+  audit: AuditRecord | undefined,
+  write: (trx: Knex.Transaction) => Promise<boolean>,
+): Promise<boolean> =>
+  inTransaction(db, async (trx) => {
+    if (!(await write(trx))) return false;
+    await recordChange(trx, 'setting', key);
+    await recordAudit(trx, [audit]);
+    return true;
+  });
 
 export function createSettingStore(context: StoreContext): SettingStore & CounterStore {
-  const { db, following, recordChange, recordAudit } = context;
+  const { db, following, recordChange } = context;
   return {
     async get(key) {
       const row: { value: string } | undefined = await following('settings').where({ key }).first('value');
@@ -31,25 +49,21 @@ export function createSettingStore(context: StoreContext): SettingStore & Counte
       return changed.length > 0;
     },
 
-    exchange: (key, current, next, audit, ended) =>
-      inTransaction(db, async (trx) => {
+    exchange: (key, current, value, audit, ended) =>
+      changeSetting(context, key, audit, async (trx) => {
+        const added = trx('settings').insert({ key, value }).onConflict('key').ignore().returning('key');
         const isWritten =
           current === null
-            ? (await trx('settings').insert({ key, value: next }).onConflict('key').ignore().returning('key'))
-                .length > 0
-            : (await trx('settings').where({ key, value: current }).update({ value: next })) > 0;
-        if (!isWritten) return false;
-        await recordChange(trx, 'setting', key);
-        if (ended) await endAccess(trx, ended, recordChange);
-        await recordAudit(trx, [audit]);
-        return true;
+            ? (await added).length > 0
+            : (await trx('settings').where({ key, value: current }).update({ value })) > 0;
+        if (isWritten && ended) await endAccess(trx, ended, recordChange);
+        return isWritten;
       }),
 
     async set(key, value, audit) {
-      await inTransaction(db, async (trx) => {
+      await changeSetting(context, key, audit, async (trx) => {
         await trx('settings').insert({ key, value }).onConflict('key').merge();
-        await recordChange(trx, 'setting', key);
-        await recordAudit(trx, [audit]);
+        return true;
       });
     },
   };
@@ -69,28 +83,25 @@ export async function endAccess(
 }
 
 export function createApiTokenStore(context: StoreContext): ApiTokenStore {
-  const { db, following, lockTokens, recordChange, recordAudit } = context;
+  const { db, following, lockTokens } = context;
   return {
     all: async () => (await find<TokenRow>(following('api_tokens'))).map(toToken),
 
     add: (token, max, audit) =>
-      inTransaction(db, async (trx) => {
+      changeSetting(context, API_TOKENS_KEY, audit, async (trx) => {
         await lockTokens(trx);
         const { operatorId: operator_id } = token;
-        const existing: unknown[] = await trx('api_tokens').where({ operator_id }).select('id');
-        if (existing.length >= max) return false;
+        if ((await countOf(trx('api_tokens').where({ operator_id }))) >= max) return false;
         await trx('api_tokens').insert(toRow({ ...token, scopes: token.scopes.join(' ') }));
-        await recordChange(trx, 'setting', API_TOKENS_KEY);
-        await recordAudit(trx, [audit]);
         return true;
       }),
 
-    remove: (id, audit) =>
-      inTransaction(db, async (trx) => {
+    async remove(id, audit) {
+      await changeSetting(context, API_TOKENS_KEY, audit, async (trx) => {
         await trx('api_tokens').where({ id }).delete();
-        await recordChange(trx, 'setting', API_TOKENS_KEY);
-        await recordAudit(trx, [audit]);
-      }),
+        return true;
+      });
+    },
 
     async used(id, at, from) {
       await db('api_tokens').where({ id }).update({ last_used_at: at, last_used_from: from });
@@ -107,12 +118,13 @@ function toToken(token: TokenRow): ApiToken {
 }
 
 export function createConsoleSessionStore(context: StoreContext): ConsoleSessionStore {
-  const { db, following, recordChange } = context;
-  const change = (write: (trx: Knex) => Promise<unknown>): Promise<void> =>
-    inTransaction(db, async (trx) => {
+  const { db, following } = context;
+  const change = async (write: (trx: Knex) => Promise<unknown>): Promise<void> => {
+    await changeSetting(context, CONSOLE_SESSIONS_KEY, undefined, async (trx) => {
       await write(trx);
-      await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
+      return true;
     });
+  };
 
   return {
     all: async () => (await find<SessionRow>(following('console_sessions'))).map(toSession),
@@ -123,10 +135,9 @@ export function createConsoleSessionStore(context: StoreContext): ConsoleSession
     },
 
     add: (session, operator) =>
-      inTransaction(db, async (trx) => {
+      changeSetting(context, CONSOLE_SESSIONS_KEY, undefined, async (trx) => {
         if (operator && !(await isStill(trx, operator))) return false;
         await trx('console_sessions').insert(toRow(session));
-        await recordChange(trx, 'setting', CONSOLE_SESSIONS_KEY);
         return true;
       }),
 

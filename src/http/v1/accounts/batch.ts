@@ -124,24 +124,16 @@ export const accountBatchRoutes = [
 const costOfNew = ({ expiresAt = null, daysFromFirstLogin = null, limits }: NewAccount, at: Moment): Cost =>
   costOf(null, { expiresAt, daysFromFirstLogin, limits: { ...NO_LIMITS, ...limits }, quotaReset: null }, at);
 
-function requested(body: {
-  pattern?: string | undefined;
-  list?: readonly Listed[] | undefined;
-}): Listed[] | ProblemAnswer {
-  if ((body.pattern === undefined) === (body.list === undefined)) {
+type Listed = NonNullable<z.output<typeof NewAccounts>['list']>[number];
+
+function requested({ pattern, list }: z.output<typeof NewAccounts>): Listed[] | ProblemAnswer {
+  if ((pattern === undefined) === (list === undefined)) {
     return invalid('body', 'one-of', { allowed: 'pattern, list' });
   }
-  if (body.list) return [...body.list];
-  const names = namesOfPattern(body.pattern ?? '', MAX_AT_ONCE);
+  if (list) return list;
+  const names = namesOfPattern(pattern ?? '', MAX_AT_ONCE);
   if (!names) return invalid('body.pattern', 'pattern', { max: MAX_AT_ONCE });
   return names.map((username) => ({ username }));
-}
-
-interface Listed {
-  readonly username: string;
-  readonly password?: string | undefined;
-  readonly remarks?: string | null | undefined;
-  readonly contacts?: z.infer<typeof ContactsChange> | undefined;
 }
 
 function newAccountRefusal(

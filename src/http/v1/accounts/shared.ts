@@ -1,13 +1,9 @@
 // Shared code of the account routes: filters, the changes that requests ask for, the problems of refused ones, sort keys, and the
 // checks of egress class, owner and plan.
+import type { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, type AddRefusal, needsOf } from '../../../core/accounts/account-input.js';
-import {
-  type AccountFacts,
-  type AccountFilter,
-  type AccountView,
-  accountMatcher,
-} from '../../../core/accounts/account-query.js';
+import { type AccountFacts, type AccountView, accountMatcher } from '../../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
 import { FIELDS, type FieldReason, INITIAL_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
@@ -21,6 +17,7 @@ import { callerProblem } from '../../api/serve.js';
 import { type Caller, isSeller } from '../../caller.js';
 import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
+import type { AccountFilter } from './schemas.js';
 
 export const NO_ACCOUNT: ProblemAnswer = failure('not-found', 'no-account');
 
@@ -151,14 +148,9 @@ export function withTerms(
   };
 }
 
-type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
-  readonly expiresFrom?: string | undefined;
-  readonly expiresBefore?: string | undefined;
-};
-
 export function matcherFor(
   deps: Pick<Services, 'sessions' | 'usage'>,
-  { expiresFrom, expiresBefore, ...filter }: FilterIn,
+  { expiresFrom, expiresBefore, ...filter }: z.output<typeof AccountFilter>,
   now: number,
 ): (view: AccountView) => boolean {
   const msOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));

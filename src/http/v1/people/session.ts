@@ -164,7 +164,6 @@ export const sessionRoutes = [
 
 async function me(deps: Services, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
   const { secondFactor, recoveryCodes } = principalOf(deps, caller);
-  const about = deps.about();
   const accounts = accountsFor(deps.accounts, caller);
   const { password: givenBy } = caller.operator ? {} : await deps.credentials.givenBy();
   return {
@@ -180,20 +179,17 @@ async function me(deps: Services, caller: Caller, hostname: string): Promise<Rec
       caller.via === 'console' ? deps.consoleSessions.confirmedUntil(caller.key ?? '') : null,
     ),
     recoveryCodesLeft: secondFactor.isEnabled() ? recoveryCodes.left() : 0,
-    version: about.version,
-    startedAt: new Date(about.startedAt).toISOString(),
+    ...deps.about,
     now: new Date(deps.now()).toISOString(),
-    socks: about.socks,
+    socks: deps.socks(),
     link: linkAddressFor(deps, hostname),
     accounts: accounts.count(),
     budget: await budgetOf(deps, caller),
-    heartbeatIntervalSeconds: about.heartbeatIntervalMs / 1000,
-    webhooksEnabled: about.webhooksEnabled,
-    maxImportBytes: about.maxImportBytes,
+    heartbeatIntervalSeconds: deps.heartbeatIntervalMs / 1000,
+    maxImportBytes: deps.maxImportBytes,
     maxAuthorizedAddresses: accounts.maxAuthorizedAddresses,
-    egressClasses: about.egressClasses,
-    exits: about.exits.filter((name) => accounts.hasExit(name)),
-    timeZone: about.timeZone,
+    exits: deps.exits.list().flatMap(({ name }) => (accounts.hasExit(name) ? name : [])),
+    timeZone: deps.timeZone,
   };
 }
 

@@ -22,12 +22,12 @@ export const retentionRoutes = settingRoutes({
   name: 'retention',
   schema: Retention,
   body: Retention.partial({ sessionDays: true }),
-  get: { operationId: 'getRetention', summary: 'How long the daemon keeps data.', description: 'Retention.' },
-  put: {
-    operationId: 'setRetention',
-    summary: 'Changes how long the daemon keeps data; older data is deleted within minutes.',
-    description: 'As saved.',
-  },
+  get: ['getRetention', 'How long the daemon keeps data.', 'Retention.'],
+  put: [
+    'setRetention',
+    'Changes how long the daemon keeps data; older data is deleted within minutes.',
+    'As saved.',
+  ],
   present: ({ retention }) => ({ body: retention.current() }),
   save: ({ body, caller, by }, { retention }, otherVersion) =>
     retention.save(

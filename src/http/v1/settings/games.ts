@@ -70,17 +70,13 @@ export const gameRuleRoutes = [
     name: 'games',
     schema: GameRules,
     body: GameRules.pick({ rules: true }).meta({ id: 'GameRulesChange' }),
-    get: {
-      operationId: 'getGameRules',
-      summary: 'The game rules in force, in order.',
-      description: 'The rules.',
-    },
-    put: {
-      operationId: 'setGameRules',
-      summary: 'Saves the game rules; they apply to flows opened from now on.',
-      description: 'The rules as saved.',
-      bulkBody: true,
-    },
+    get: ['getGameRules', 'The game rules in force, in order.', 'The rules.'],
+    put: [
+      'setGameRules',
+      'Saves the game rules; they apply to flows opened from now on.',
+      'The rules as saved.',
+      { bulkBody: true },
+    ],
     present: ({ gameRules }) => ({ body: inForce(gameRules.inForce()) }),
     async save({ body, by }, { gameRules }, otherVersion) {
       const saved = await gameRules.save(body.rules as readonly Rule[], by, (stored) =>

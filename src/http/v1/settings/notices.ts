@@ -154,18 +154,18 @@ export const noticeSettingRoutes = [
     tag: 'Notices',
     schema: NoticeSettings,
     body: NoticeSettingsChange,
-    get: {
-      operationId: 'getNoticeSettings',
-      summary: 'When notices are sent, and by which channels; without their secrets.',
-      description: 'The settings.',
-    },
-    put: {
-      operationId: 'setNoticeSettings',
-      summary: 'Saves when notices are sent, and by which channels. A secret that is left out stays.',
-      description: 'As saved.',
+    get: [
+      'getNoticeSettings',
+      'When notices are sent, and by which channels; without their secrets.',
+      'The settings.',
+    ],
+    put: [
+      'setNoticeSettings',
+      'Saves when notices are sent, and by which channels. A secret that is left out stays.',
+      'As saved.',
       // Whoever could remove the channels would keep the operator from being told.
-      needsConfirmation: true,
-    },
+      { needsConfirmation: true },
+    ],
     present({ noticesSetting }) {
       const settings = noticesSetting.current();
       return { body: presented(settings), version: versionOf(settings) };

@@ -42,16 +42,16 @@ export const publicAddressRoutes = settingRoutes({
   name: 'public-address',
   schema: PublicAddress,
   body: component('PublicAddressChange', { host: PublicHost, port: PublicPort }),
-  get: {
-    operationId: 'getPublicAddress',
-    summary: 'The server address for players, as links contain it.',
-    description: 'The values, their sources, and the address in links.',
-  },
-  put: {
-    operationId: 'setPublicAddress',
-    summary: 'Sets the host and port in links; null restores the value of the configuration.',
-    description: 'As saved.',
-  },
+  get: [
+    'getPublicAddress',
+    'The server address for players, as links contain it.',
+    'The values, their sources, and the address in links.',
+  ],
+  put: [
+    'setPublicAddress',
+    'Sets the host and port in links; null restores the value of the configuration.',
+    'As saved.',
+  ],
   present(services, { hostname }) {
     const { publicAddress, configuredAddress: configured } = services;
     const saved = publicAddress.saved();
@@ -108,17 +108,8 @@ export const pacRoutes = settingRoutes({
   name: 'pac',
   schema: PacRules,
   body: PacRules,
-  get: {
-    operationId: 'getPacRules',
-    summary: 'Which hosts the players’ PAC files send through the proxy.',
-    description: 'The rules, in order.',
-  },
-  put: {
-    operationId: 'setPacRules',
-    summary: 'Saves the rules of the players’ PAC files.',
-    description: 'As saved.',
-    bulkBody: true,
-  },
+  get: ['getPacRules', 'Which hosts the players’ PAC files send through the proxy.', 'The rules, in order.'],
+  put: ['setPacRules', 'Saves the rules of the players’ PAC files.', 'As saved.', { bulkBody: true }],
   present: ({ pac }) => ({ body: pac.current() }),
   save: ({ body, by }, { pac }, otherVersion) => pac.save(() => body, by, otherVersion),
 });
@@ -151,18 +142,13 @@ export const planRoutes = settingRoutes({
   name: 'plans',
   schema: Plans,
   body: Plans,
-  get: {
-    operationId: 'getPlans',
-    summary: 'The plans, in the order in which they are offered.',
-    access: 'accounts:read',
-    description: 'All of them.',
-  },
-  put: {
-    operationId: 'setPlans',
-    summary: 'Saves all plans; existing accounts of a changed or removed plan stay unchanged.',
-    description: 'As saved.',
-    bulkBody: true,
-  },
+  get: ['getPlans', 'The plans, in the order in which they are offered.', 'All of them.', 'accounts:read'],
+  put: [
+    'setPlans',
+    'Saves all plans; existing accounts of a changed or removed plan stay unchanged.',
+    'As saved.',
+    { bulkBody: true },
+  ],
   present: ({ plans }) => ({ body: { plans: plans.list() }, version: plans.list() }),
   async save({ body, by }, { accounts, plans }, otherVersion) {
     const unknown = body.plans.findIndex(

@@ -8,7 +8,8 @@ import { etagOf, type RouteDescription, routesOf, versionProblem } from '../../a
 import { type AdminState, actorOf, type Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 
-type Texts = Pick<RouteDescription, 'operationId' | 'summary'> & { readonly description: string };
+/** `description`: of the answer. */
+type Texts = readonly [operationId: string, summary: string, description: string];
 type Saved = ProblemAnswer | null;
 
 export function settingRoutes<
@@ -24,8 +25,11 @@ export function settingRoutes<
   readonly body: Body;
   /** Of PUT. */
   readonly query?: Query;
-  readonly get: Texts & Partial<Pick<RouteDescription, 'access'>>;
-  readonly put: Texts & Partial<Pick<RouteDescription, 'bulkBody' | 'needsConfirmation' | 'problems'>>;
+  readonly get: readonly [...Texts, access?: RouteDescription['access']];
+  readonly put: readonly [
+    ...Texts,
+    more?: Partial<Pick<RouteDescription, 'bulkBody' | 'needsConfirmation' | 'problems'>>,
+  ];
   /** The present value, and what of it the entity tag covers: everything, unless said otherwise. */
   readonly present: (
     services: Services,
@@ -45,23 +49,26 @@ export function settingRoutes<
 }) {
   const { route } = routesOf(setting.tag ?? 'Settings');
   const path = `/api/v1/settings/${setting.name}` as const;
-  const describe = ({ description, operationId: _, ...texts }: Texts) => ({
+  const describe = (summary: string, description: string) => ({
     etag: true,
-    ...texts,
+    summary,
     success: [200, description, setting.schema] as const,
   });
+  const [getId, getSummary, shownAs, access = 'settings:read'] = setting.get;
+  const [putId, putSummary, savedAs, more] = setting.put;
   const shown = (services: Services, ctx: ParameterizedContext<AdminState>) => {
     const { body, version = body } = setting.present(services, ctx);
     return { body, headers: { ETag: etagOf(version) } };
   };
   return [
-    route(`GET ${path}`, setting.get.operationId, setting.get.access ?? 'settings:read', {
-      ...describe(setting.get),
+    route(`GET ${path}`, getId, access, {
+      ...describe(getSummary, shownAs),
       handle: async ({ ctx }, services) => shown(services, ctx),
     }),
-    route(`PUT ${path}`, setting.put.operationId, 'settings:write', {
+    route(`PUT ${path}`, putId, 'settings:write', {
       request: { body: setting.body, query: setting.query as Query },
-      ...describe(setting.put),
+      ...describe(putSummary, savedAs),
+      ...more,
       async handle({ body, query, caller, ifMatch, ctx }, services) {
         const given = { body: body as z.output<Body>, query: query as z.output<Query> };
         const input = { ...given, caller, by: actorOf(caller) };

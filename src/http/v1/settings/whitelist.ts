@@ -46,18 +46,13 @@ export const whitelistRoutes = [
     schema: Whitelist,
     body: Whitelist,
     query: z.object({ keepMyAccess: Flag.default(false) }),
-    get: {
-      operationId: 'getWhitelist',
-      summary: 'The IP whitelist as it was saved.',
-      description: 'The whitelist.',
-    },
-    put: {
-      operationId: 'setWhitelist',
-      summary:
-        'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
-      description: 'As it was saved.',
-      problems: [409],
-    },
+    get: ['getWhitelist', 'The IP whitelist as it was saved.', 'The whitelist.'],
+    put: [
+      'setWhitelist',
+      'Saves the IP whitelist; it applies from the next request. Saves nothing when an entry is not valid, or, with `keepMyAccess=true`, when the list does not allow the address of this request (409 would-lock-you-out).',
+      'As it was saved.',
+      { problems: [409] },
+    ],
     present: ({ whitelist }) => ({ body: { whitelist: whitelist.text() }, version: whitelist.text() }),
     async save({ body, query, caller: { address }, by }, { whitelist }, otherVersion) {
       const parsed = parseWhitelist(body.whitelist);
