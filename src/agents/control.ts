@@ -2,22 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
-import type { AgentContext, BuiltAgent, HookSettings } from './context.js';
+import type { AgentContext, BuiltAgent } from './context.js';
 import type { Intake } from './intake.js';
 import type { Runner } from './runner.js';
 
+type ControlContext = Pick<AgentContext, 'webhooks' | 'lastActive' | 'queueLimit' | 'runs' | 'now'> & {
+  readonly byName: ReadonlyMap<string, Pick<BuiltAgent, 'settings'>>;
+};
+
 export function createControl(
-  {
-    webhooks,
-    byName,
-    lastActive,
-    queueLimit,
-    runs,
-    now,
-  }: Pick<AgentContext, 'lastActive' | 'queueLimit' | 'runs' | 'now'> & {
-    readonly webhooks: Pick<HookSettings, 'agents'>;
-    readonly byName: ReadonlyMap<string, Pick<BuiltAgent, 'settings'>>;
-  },
+  { webhooks, byName, lastActive, queueLimit, runs, now }: ControlContext,
   runner: Pick<Runner, 'running' | 'cancel'>,
   intake: Pick<Intake, 'accept'>,
 ): AgentControl {

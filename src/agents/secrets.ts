@@ -36,10 +36,7 @@ export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): 
  * webhooks are disabled.
  * @throws SecretFileError when a file cannot be read, is empty, or contains no secret of the scheme
  */
-export function signingSecrets({
-  enabled,
-  agents,
-}: Pick<HookSettings, 'enabled' | 'agents'>): ReadonlyMap<string, readonly string[]> {
+export function signingSecrets({ enabled, agents }: HookSettings): ReadonlyMap<string, readonly string[]> {
   if (!enabled) return new Map();
   return new Map(
     Object.entries(agents).flatMap(([name, { signature }]) =>

@@ -75,7 +75,7 @@ export async function loadConfig({
     settings,
     file: name,
     effective: effectiveEntries(settings, fileData, (path) => origin(all, path)),
-    warnings: [...webhookWarnings(settings), ...egressWarnings(settings)],
+    warnings: [...webhookWarnings(settings.webhooks, settings.agents), ...egressWarnings(settings)],
   };
 }
 

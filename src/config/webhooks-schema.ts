@@ -226,13 +226,10 @@ export function checkWebhookAgents(
 }
 
 /** One warning for each setting that is valid but insecure, or without effect. */
-export function webhookWarnings({
-  webhooks,
-  agents,
-}: {
-  webhooks: z.output<typeof webhooksSchema>;
-  agents: z.output<typeof agentsSchema>;
-}): string[] {
+export function webhookWarnings(
+  webhooks: z.output<typeof webhooksSchema>,
+  agents: z.output<typeof agentsSchema>,
+): string[] {
   const short = (['secret', 'previousSecret'] as const)
     .filter((key) => (webhooks[key]?.reveal().length ?? MIN_SECRET_CHARS) < MIN_SECRET_CHARS)
     .map((key) => `webhooks.${key} is shorter than ${MIN_SECRET_CHARS} characters and can be guessed`);

@@ -116,12 +116,7 @@ export interface AdminState {
  */
 export type LostAccess = (caller: Caller) => ProblemAnswer | null;
 
-export function createLostAccess({
-  principals,
-  consoleSessions,
-  apiTokens,
-  whitelist,
-}: {
+export function createLostAccess(of: {
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'isOpen'>;
   readonly apiTokens: Pick<ApiTokens, 'isValid'>;
@@ -129,16 +124,16 @@ export function createLostAccess({
 }): LostAccess {
   const isStillGood: Readonly<Record<Caller['via'], (key: string, principal: Principal) => boolean>> = {
     basic: (key, principal) => key === principal.fingerprint(),
-    console: consoleSessions.isOpen,
-    token: apiTokens.isValid,
+    console: of.consoleSessions.isOpen,
+    token: of.apiTokens.isValid,
     cli: () => true,
   };
   return ({ via, key, address, operator }) => {
     if (via === 'cli') return null;
-    const principal = principals.get(operator?.id ?? null);
+    const principal = of.principals.get(operator?.id ?? null);
     if (!principal) return { problem: 'signed-out' };
     if (principal.operator?.role !== operator?.role) return failure('wrong-role', 'role-changed');
     if (!isStillGood[via](key ?? '', principal)) return { problem: 'signed-out' };
-    return whitelist.allows(address) ? null : failure('forbidden', 'not-whitelisted', { address });
+    return of.whitelist.allows(address) ? null : failure('forbidden', 'not-whitelisted', { address });
   };
 }

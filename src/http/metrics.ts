@@ -43,12 +43,8 @@ export interface MetricsDeps {
   readonly certificateExpiresAt: () => number | null;
 }
 
-export function metricsRoute({
-  measure,
-  metricsToken,
-  certificateExpiresAt,
-  attempts,
-}: MetricsDeps): Middleware<AdminState> {
+export function metricsRoute(deps: MetricsDeps): Middleware<AdminState> {
+  const { metricsToken, attempts } = deps;
   // Made for the first scrape: prom-client's measurement of the event loop wakes the process 100 times a second.
   let made: ReturnType<typeof createRegistry> | undefined;
   // Not async: every other request passes here.
@@ -78,7 +74,7 @@ export function metricsRoute({
       return;
     }
     if (isGuess) attempts.succeeded(ctx.state.client);
-    made ??= createRegistry({ measure, certificateExpiresAt });
+    made ??= createRegistry(deps);
     const { registry, refresh } = made;
     await refresh();
     ctx.set('Content-Type', registry.contentType);
@@ -92,13 +88,7 @@ function isSame(given: readonly string[], expected: string): boolean {
 }
 
 /** Copies all values at once before they are rendered. Otherwise each metric would be of another moment. */
-function createRegistry({
-  measure,
-  certificateExpiresAt,
-}: Pick<MetricsDeps, 'measure' | 'certificateExpiresAt'>): {
-  registry: Registry;
-  refresh: () => Promise<void>;
-} {
+function createRegistry({ measure, certificateExpiresAt }: MetricsDeps) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];

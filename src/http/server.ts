@@ -74,7 +74,7 @@ const METRICS_PATH = '/metrics';
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
 export function createAdminServer(services: Services, options: AdminServerOptions) {
-  const { accounts, whitelist, attempts, lostAccess, playerPage, log, now } = services;
+  const { accounts, whitelist, attempts, playerPage, log, now } = services;
   const { maxBodyBytes, maxBulkBodyBytes } = options;
   let { tls } = options;
   const clients = createClientReader(options.trustedProxies);
@@ -90,7 +90,7 @@ export function createAdminServer(services: Services, options: AdminServerOption
 
   // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
-  accountRoutes(accountApi, { accounts, readJsonObject, lostAccess });
+  accountRoutes(accountApi, services, readJsonObject);
   if (options.accountForm) accountFormRoutes(accountApi, services, maxBodyBytes);
   const v1 = new Router<AdminState>();
   serveApi(v1, services, { readJsonObject, maxBulkBodyBytes });

@@ -14,17 +14,15 @@ import { callerProblem } from '../api/serve.js';
 import type { ReadJsonObject } from '../body.js';
 import { type AdminState, accountsFor, actorOf, type LostAccess } from '../caller.js';
 import { headerValues } from '../fields.js';
+import type { Services } from '../services.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 
 type Context = ParameterizedContext<AdminState>;
 
 export function accountRoutes(
   router: Router<AdminState>,
-  {
-    accounts,
-    readJsonObject,
-    lostAccess,
-  }: { accounts: Accounts; readJsonObject: ReadJsonObject; lostAccess: LostAccess },
+  { accounts, lostAccess }: Services,
+  readJsonObject: ReadJsonObject,
 ): void {
   const accountsOf = (ctx: Context): Accounts => accountsFor(accounts, ctx.state.caller);
 

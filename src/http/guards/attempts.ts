@@ -1,5 +1,6 @@
 // Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one count per
 // source. The count is checked before any credentials are compared.
+import type { Config } from '../../config.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import type { Penalties, PenaltiesOfKind } from '../../core/auth/penalties.js';
 import type { Clock } from '../../core/clock.js';
@@ -9,11 +10,10 @@ import { nodeTimers, type Timers } from '../../core/timers.js';
 
 export type AdminAttempts = ReturnType<typeof createAdminAttempts>;
 
-interface AttemptOptions {
-  readonly maxFailuresPerSource: number;
-  readonly failureWindowMs: number;
-  /** Number of remembered sources. The source not seen for the longest time is forgotten first. */
-  readonly maxSources: number;
+type Attempts = Config['admin']['attempts'];
+
+/** `maxSources`: number of remembered sources. The source not seen for the longest time is forgotten first. */
+interface AttemptOptions extends Pick<Attempts, 'maxFailuresPerSource' | 'failureWindowMs' | 'maxSources'> {
   /** Most delayed answers to refused logins of one source at once. */
   readonly maxDelayedPerSource: number;
   /** In [0, 1). */
@@ -38,11 +38,7 @@ function createAdminAttempts(
     now,
     penalties,
   });
-  const delay = createLoginDelay({
-    maxWaitingPerSource: options.maxDelayedPerSource,
-    random: options.random,
-    timers: nodeTimers,
-  });
+  const delay = createLoginDelay(options.maxDelayedPerSource, options.random, nodeTimers);
   // End of each source's window. The daemon logs one line per source and window.
   const logged = new Map<string, number>();
 
@@ -81,19 +77,17 @@ function createAdminAttempts(
 }
 
 /** The counts of the admin API: of logins, of one-time codes (per user, from all sources) and of player links. */
-export const createAttemptsOfAll = ({
-  penalties,
-  maxCodeFailures,
-  codeFailureWindowMs,
-  ...options
-}: AttemptOptions & {
-  readonly penalties: Pick<Penalties, 'of'>;
-  readonly maxCodeFailures: number;
-  readonly codeFailureWindowMs: number;
-}) => ({
+export const createAttemptsOfAll = (
+  options: AttemptOptions & Pick<Attempts, 'maxCodeFailures' | 'codeFailureWindowMs'>,
+  penalties: Pick<Penalties, 'of'>,
+) => ({
   attempts: createAdminAttempts(options, penalties.of('admin'), 'admin logins refused: too many failures'),
   codeAttempts: createAdminAttempts(
-    { ...options, maxFailuresPerSource: maxCodeFailures, failureWindowMs: codeFailureWindowMs },
+    {
+      ...options,
+      maxFailuresPerSource: options.maxCodeFailures,
+      failureWindowMs: options.codeFailureWindowMs,
+    },
     penalties.of('admin-code'),
     'one-time codes refused: too many wrong ones',
     'username',
@@ -120,15 +114,7 @@ const MIN_MS = 500;
 const MAX_MS = 1500;
 
 /** `random` returns a number in [0, 1), as Math.random does. */
-export function createLoginDelay({
-  maxWaitingPerSource,
-  random,
-  timers,
-}: {
-  maxWaitingPerSource: number;
-  random: () => number;
-  timers: Timers;
-}) {
+export function createLoginDelay(maxWaitingPerSource: number, random: () => number, timers: Timers) {
   const waitingBySource = new Map<string, number>();
   const endings = new Set<() => void>();
 

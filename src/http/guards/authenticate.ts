@@ -25,13 +25,8 @@ export interface AuthenticateDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export function authenticate({
-  principals,
-  consoleSessions,
-  apiTokens,
-  attempts,
-  log,
-}: AuthenticateDeps): Middleware<AdminState> {
+export function authenticate(deps: AuthenticateDeps): Middleware<AdminState> {
+  const { principals, consoleSessions, apiTokens, attempts, log } = deps;
   // Not async for authenticated callers, who make nearly every request.
   return (ctx, next) => {
     const { path } = ctx;

@@ -76,15 +76,9 @@ ${Object.entries(schemas)
 `;
 }
 
-function operationHtml({
-  path,
-  method,
-  operation,
-}: {
-  path: string;
-  method: string;
-  operation: Json;
-}): string {
+type Operation = Readonly<Record<'path' | 'method', string>> & { readonly operation: Json };
+
+function operationHtml({ path, method, operation }: Operation): string {
   const parameters = (operation['parameters'] ?? []) as Json[];
   const rows = parameters.map(
     ({ name, in: where, schema }) =>

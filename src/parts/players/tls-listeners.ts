@@ -10,7 +10,7 @@ import { TlsGateway } from '../../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../../proxy/tls/messages.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
 import { readCertificate } from '../certificates.js';
-import { type Listening, listenOn, type Opened } from '../listen.js';
+import { type Listening, type ListenOptions, listenOn, type Opened } from '../listen.js';
 import type { ListeningSockets } from '../listening-sockets.js';
 
 export type TlsListenersPart = ReturnType<typeof createTlsListenersPart>;
@@ -88,11 +88,7 @@ export function createTlsListenersPart(
      */
     async open(
       index: number,
-      {
-        name,
-        hosts,
-        port,
-      }: { readonly name: string; readonly hosts: readonly string[]; readonly port: number },
+      { name, hosts, port }: Omit<ListenOptions, 'open'>,
       openInside: (path: string) => Promise<Listening>,
     ): Promise<Listening> {
       const path = join(dataDir, `tls-${index}.sock`);

@@ -55,13 +55,8 @@ const KEEP_NOTHING: Keep = { tokens: false, runs: false };
  * @throws StartError `backup-unusable`, `database-newer`, `daemon-running`, `database-in-use` (another program has it open), or
  *   as `openStore`
  */
-export async function restoreStore({
-  client: choice,
-  dataDir,
-  from,
-  now,
-  keep,
-}: RestoreOptions): Promise<Restored> {
+export async function restoreStore(options: RestoreOptions): Promise<Restored> {
+  const { client: choice, dataDir, from, now, keep } = options;
   const file = sqliteFile(dataDir);
   const copy = `${file}.restore-${randomUUID()}`;
   try {

@@ -135,12 +135,9 @@ function toEntry(stored: Stored, whole: Whole | undefined): AuditEntry {
 const parse = (text: string | null): Record<string, unknown> | null =>
   text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 
-export function createLoginStore({
-  db,
-  reads,
-  scans,
-  loginSearch: index,
-}: Pick<StoreContext, 'db' | 'reads' | 'scans' | 'loginSearch'>): LoginStore {
+type LoginContext = Pick<StoreContext, 'db' | 'reads' | 'scans' | 'loginSearch'>;
+
+export function createLoginStore({ db, reads, scans, loginSearch: index }: LoginContext): LoginStore {
   const readerOf = (search: string): Knex => (search === '' || index?.covers(search) ? reads : scans);
 
   /** The query for matching rows, and the column with their id. Uses the index if it covers the search text. */

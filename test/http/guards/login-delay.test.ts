@@ -11,7 +11,7 @@ for (const [random, shortestMs, longestMs] of [
 ] as const) {
   test(`the delay lasts from ${shortestMs} to ${longestMs} ms with the random number ${random}`, async () => {
     const timers = createTestTimers();
-    const delay = createLoginDelay({ maxWaitingPerSource: 1, random: () => random, timers });
+    const delay = createLoginDelay(1, () => random, timers);
     let end: string | undefined;
     void delay.wait('192.0.2.1').then((how) => {
       end = how;
@@ -27,7 +27,7 @@ for (const [random, shortestMs, longestMs] of [
 
 test('closing ends every delay and clears its timer', async () => {
   const timers = createTestTimers();
-  const delay = createLoginDelay({ maxWaitingPerSource: 2, random: () => 0, timers });
+  const delay = createLoginDelay(2, () => 0, timers);
   const waits = ['192.0.2.1', '192.0.2.2'].map((address) => delay.wait(address));
   assert.equal(timers.waiting(), 2);
   delay.close();

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, type AddRefusal, needsOf } from '../../../core/accounts/account-input.js';
 import { type AccountFacts, type AccountView, accountMatcher } from '../../../core/accounts/account-query.js';
-import type { Accounts, PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
+import type { PatchRefusal, Refused } from '../../../core/accounts/accounts.js';
 import { FIELDS, type FieldReason, INITIAL_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import type { Contacts } from '../../../core/accounts/fields/contacts.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
@@ -125,11 +125,7 @@ export const noPlan = (path: string): ProblemAnswer => invalid(path, 'plan');
 
 /** Returns the change with the terms of the named plan, overridden by explicit values. */
 export function withTerms(
-  {
-    plans,
-    accounts,
-    now,
-  }: Pick<Services, 'plans' | 'now'> & { readonly accounts: Pick<Accounts, 'hasExit'> },
+  { plans, accounts, now }: Pick<Services, 'plans' | 'accounts' | 'now'>,
   change: AccountChange,
   name: string | undefined,
 ): AccountChange | ProblemAnswer {
