@@ -1,6 +1,6 @@
 // The database interface of accounts, which `store/` implements with knex; and the audit records of their changes.
 import { type Actor, type AuditRecord, auditRecord, differences } from '../audit/audit.js';
-import type { Refuse } from '../settings/setting.js';
+import type { RefusalOf } from '../settings/setting.js';
 import type { Account } from './account.js';
 import { auditedFields } from './fields/account-fields.js';
 import { maskedContact } from './fields/contacts.js';
@@ -60,12 +60,12 @@ export interface AccountStore {
   changeMany(changes: readonly StoredChange[], by?: Actor): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
-   * On failure nothing is changed. Returns the removed account, null when it does not exist, or what `refuse` returns for it.
+   * On failure nothing is changed. Returns the removed account, null when it does not exist, or what `refusalOf` returns for it.
    */
   remove<Refusal extends string = never>(
     id: string,
     by?: Actor,
-    refuse?: Refuse<Account, Refusal>,
+    refusalOf?: RefusalOf<Account, Refusal>,
   ): Promise<Account | Refusal | null>;
   /** Removes accounts in one transaction; returns those that existed. */
   removeMany(ids: readonly string[], by?: Actor): Promise<Account[]>;

@@ -2,7 +2,7 @@
 // directory (which notifies its listeners) and the heartbeat pool.
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { Refuse } from '../settings/setting.js';
+import type { RefusalOf } from '../settings/setting.js';
 import type { Account } from './account.js';
 import type { AccountStore, StoredChange } from './account-store.js';
 import type { AccountDirectory } from './directory.js';
@@ -118,13 +118,13 @@ export function createAccountWrites(deps: AccountWriteDeps) {
       return true;
     },
 
-    /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refuse` returns for it. */
+    /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refusalOf` returns for it. */
     async remove<Refusal extends string>(
       id: string,
       by: Actor | undefined,
-      refuse: Refuse<Account, Refusal>,
+      refusalOf: RefusalOf<Account, Refusal>,
     ): Promise<Account | Refusal | null> {
-      const removed = await store.remove(id, by, refuse);
+      const removed = await store.remove(id, by, refusalOf);
       if (removed !== null && typeof removed !== 'string') forget(id);
       return removed;
     },

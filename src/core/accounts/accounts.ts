@@ -3,7 +3,7 @@
 // then returns.
 import type { Actor } from '../audit/audit.js';
 import { DAY_MS } from '../clock.js';
-import { noRefusal, type Refuse } from '../settings/setting.js';
+import { noRefusal, type RefusalOf } from '../settings/setting.js';
 import { toWireDate } from '../time/wire-date.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { type Account, isValidUsername } from './account.js';
@@ -220,14 +220,14 @@ export function createAccounts(
     removeMany: (ids: readonly string[], by: Actor): Promise<Account[]> =>
       inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
 
-    /** Removes an account with its heartbeat data, and ends its live sessions, unless `refuse` returns a refusal for the stored account. */
+    /** Removes an account with its heartbeat data, and ends its live sessions, unless `refusalOf` returns a refusal for the stored account. */
     remove: (
       id: string,
       by?: Actor,
-      refuse: Refuse<Account, 'changed-meanwhile'> = noRefusal,
+      refusalOf: RefusalOf<Account, 'changed-meanwhile'> = noRefusal,
     ): Promise<RemoveResult> =>
       inTurn(id, async () => {
-        const removed = await writes.remove(id, by, refuse);
+        const removed = await writes.remove(id, by, refusalOf);
         if (typeof removed === 'string') return refused(removed);
         return removed ? { ok: true, account: removed } : refused('not-found');
       }),

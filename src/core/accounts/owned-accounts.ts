@@ -61,7 +61,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
       ),
     resetUsage: async (id, by) => owns(id) && accounts.resetUsage(id, by),
     firstLogin: async (id, at) => (owns(id) ? accounts.firstLogin(id, at) : undefined),
-    remove: async (id, by, refuse) => (owns(id) ? accounts.remove(id, by, refuse) : NOT_FOUND),
+    remove: async (id, by, refusalOf) => (owns(id) ? accounts.remove(id, by, refusalOf) : NOT_FOUND),
     removeMany: (ids, by) => accounts.removeMany(ownIds(ids), by),
     refresh: (ids) => accounts.refresh(ownIds(ids)),
   };

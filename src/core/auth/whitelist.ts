@@ -1,7 +1,7 @@
 // The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
-import { createAuditedSetting, noRefusal, type Refuse, type SettingStore } from '../settings/setting.js';
+import { createAuditedSetting, noRefusal, type RefusalOf, type SettingStore } from '../settings/setting.js';
 
 /** One entry; `text` is the operator's text. */
 export type WhitelistEntry =
@@ -161,13 +161,13 @@ export function createWhitelistSetting(store: SettingStore) {
     reload: setting.reload,
 
     /**
-     * Saves `text` if every entry is valid, and `refuse` returns null for the stored text. It applies from the next request on. Returns
-     * the invalid entries, or what `refuse` returned, when nothing was saved. Rejects when it cannot be written.
+     * Saves `text` if every entry is valid, and `refusalOf` returns null for the stored text. It applies from the next request on. Returns
+     * the invalid entries, or what `refusalOf` returned, when nothing was saved. Rejects when it cannot be written.
      */
     async save<Refusal = never>(
       text: string,
       by: Actor = DAEMON,
-      refuse: Refuse<string, Refusal> = noRefusal,
+      refusalOf: RefusalOf<string, Refusal> = noRefusal,
     ): Promise<
       { ok: true } | { ok: false; badEntries: readonly string[] } | { ok: false; refusal: Refusal }
     > {
@@ -177,7 +177,7 @@ export function createWhitelistSetting(store: SettingStore) {
       const refusal = await setting.save(
         () => next,
         by,
-        (stored) => refuse(stored.text),
+        (stored) => refusalOf(stored.text),
       );
       return refusal === null ? { ok: true } : { ok: false, refusal };
     },

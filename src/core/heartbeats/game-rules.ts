@@ -2,7 +2,7 @@
 // apply until an operator saves others. Changes apply to new flows.
 
 import type { Actor } from '../audit/audit.js';
-import { createAuditedSetting, type Refuse, type SettingStore } from '../settings/setting.js';
+import { createAuditedSetting, type RefusalOf, type SettingStore } from '../settings/setting.js';
 import { type Flow, type GameMatch, readDestination } from './game-destination.js';
 import {
   type CompiledPattern,
@@ -200,11 +200,11 @@ export function createGameRulesSetting(
     reload: setting.reload,
     inForce: setting.current,
 
-    /** Saves valid rules, unless `refuse` returns a refusal for the stored ones. */
+    /** Saves valid rules, unless `refusalOf` returns a refusal for the stored ones. */
     async save<Refusal = never>(
       rules: readonly GameRule[],
       by: Actor,
-      refuse?: Refuse<RulesInForce, Refusal>,
+      refusalOf?: RefusalOf<RulesInForce, Refusal>,
     ): Promise<{ ok: true } | { ok: false; error: GameRuleError } | { ok: false; refusal: Refusal }> {
       let next: RulesInForce;
       try {
@@ -213,7 +213,7 @@ export function createGameRulesSetting(
         if (!(error instanceof GameRuleError)) throw error;
         return { ok: false, error };
       }
-      const refusal = await setting.save(() => next, by, refuse);
+      const refusal = await setting.save(() => next, by, refusalOf);
       return refusal === null ? { ok: true } : { ok: false, refusal };
     },
 

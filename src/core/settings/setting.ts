@@ -41,7 +41,7 @@ export interface Reloadable {
 }
 
 /** Returns why the stored value must not be changed; null: it may be. */
-export type Refuse<Value, Refusal> = (stored: Value) => Refusal | null;
+export type RefusalOf<Value, Refusal> = (stored: Value) => Refusal | null;
 
 export interface Change<Value> {
   /**
@@ -168,17 +168,17 @@ export function createAuditedSetting<Value>({
     ...setting,
     current: value,
     /**
-     * Writes what `next` returns for the stored value; null, and a value in which nothing differs: writes nothing. When `refuse` returns
+     * Writes what `next` returns for the stored value; null, and a value in which nothing differs: writes nothing. When `refusalOf` returns
      * a refusal for the stored value, writes nothing and returns that.
      */
     save: <Refusal = never>(
       next: (stored: Value) => Value | null,
       by: Actor,
-      refuse: Refuse<Value, Refusal> = noRefusal,
+      refusalOf: RefusalOf<Value, Refusal> = noRefusal,
     ): Promise<Refusal | null> =>
       change(async ({ write }) => {
         const stored = value();
-        const refusal = refuse(stored);
+        const refusal = refusalOf(stored);
         if (refusal !== null) return refusal;
         const after = next(stored);
         if (after === null) return null;

@@ -11,7 +11,7 @@ import {
 } from '../../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.js';
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
-import { noRefusal, type Refuse } from '../../core/settings/setting.js';
+import { noRefusal, type RefusalOf } from '../../core/settings/setting.js';
 import type { StoreContext } from '../database.js';
 import { inTransaction, isUniqueViolation, slices } from '../sql.js';
 import {
@@ -106,18 +106,18 @@ export function createAccountStore(context: StoreContext): AccountStore {
     });
   }
 
-  /** Locks the accounts that exist and that the operator may change, and removes them, or returns what `refuse` returns for one. */
+  /** Locks the accounts that exist and that the operator may change, and removes them, or returns what `refusalOf` returns for one. */
   function removeMany<Refusal = never>(
     ids: readonly string[],
     by: Actor = DAEMON,
-    refuse: Refuse<Account, Refusal> = noRefusal,
+    refusalOf: RefusalOf<Account, Refusal> = noRefusal,
   ): Promise<Account[] | Refusal> {
     return changeAccounts(db, by, async (trx, operator) => {
       await locked(ids, trx).forUpdate();
       const removed = [...ownOf(operator, await findMany(ids, trx)).values()];
       if (removed.length === 0) return [];
       for (const account of removed) {
-        const refusal = refuse(account);
+        const refusal = refusalOf(account);
         if (refusal !== null) return refusal;
       }
       const removedIds = removed.map(({ id }) => id);
@@ -165,8 +165,8 @@ export function createAccountStore(context: StoreContext): AccountStore {
     addMany,
     changeMany,
 
-    async remove(id, by, refuse) {
-      const removed = await removeMany([id], by, refuse);
+    async remove(id, by, refusalOf) {
+      const removed = await removeMany([id], by, refusalOf);
       return typeof removed === 'string' ? removed : (removed[0] ?? null);
     },
     removeMany: (ids, by) => removeMany(ids, by),
