@@ -85,6 +85,10 @@ export const adminSchema = section({
     maxBlockedNames: whole(0, 1_000).default(3),
   }).prefault({}),
   audit: section({ days: whole(1, 3_650).default(365) }).prefault({}),
+  idempotency: section({
+    maxKeys: whole(1, 1_000_000).default(10_000),
+    maxAnswer: size({ min: '1KiB', max: '16MiB' }).prefault('256KiB'),
+  }).prefault({}),
   maxTokens: whole(1, 10_000).default(100),
   maxEventStreams: whole(1, 10_000).default(50),
   maxBulkBody: size({ min: '1KiB', max: '64MiB' }).prefault('4MiB'),

@@ -1,7 +1,7 @@
 // The authenticated caller of a request to the admin API, and what else its middleware shares.
 import type { Accounts } from '../core/accounts/accounts.js';
 import { accountsOfSeller } from '../core/accounts/owned-accounts.js';
-import { type Actor, DAEMON } from '../core/audit/audit.js';
+import { type Actor, DAEMON, type RequestKey } from '../core/audit/audit.js';
 import type { ApiTokens } from '../core/auth/api-tokens.js';
 import type { ConsoleSessions, SessionCredentials } from '../core/auth/console-sessions.js';
 import { type Operator, ROLE_SCOPES } from '../core/auth/operator.js';
@@ -35,6 +35,8 @@ export interface Caller {
    * it again.
    */
   readonly key: string | null;
+  /** Of a request with `Idempotency-Key`, while its handler runs. */
+  readonly requestKey?: RequestKey;
 }
 
 /** Returns the caller of a command, with all rights. @param name of the system user */
@@ -84,13 +86,14 @@ export const accountsFor = (accounts: Accounts, caller: Caller | undefined): Acc
 /** Returns the caller as the audit log names it. Behind the guards there always is a caller. */
 export function actorOf(caller: Caller | undefined): Actor {
   if (!caller) return DAEMON;
-  const { via, operator, address } = caller;
+  const { via, operator, address, requestKey } = caller;
   const name = via === 'token' && operator ? `${operator.name}/${caller.name}` : caller.name;
   return {
     name,
     via: via === 'basic' ? 'api' : via,
     address: via === 'cli' ? null : address,
     ...(operator ? { operatorId: operator.id } : {}),
+    requestKey,
   };
 }
 

@@ -109,6 +109,12 @@ export interface Services {
   ) => Promise<DeliveryOutcome | null>;
   readonly previewNotices: (settings: NoticeSettings) => Promise<object>;
 
+  /** `maxKeys` of one caller; `maxAnswerBytes`: the largest answer to keep, encrypted. */
+  readonly requestKeys: {
+    readonly store: Pick<RunStore, 'findAnswer' | 'countKeys' | 'storeAnswer'>;
+    readonly maxKeys: number;
+    readonly maxAnswerBytes: number;
+  };
   readonly credentials: AdminCredentials;
   readonly principals: Principals;
   readonly operators: Operators;

@@ -79,6 +79,57 @@ describe('two nodes', async () => {
     return made;
   }
 
+  for (const [what, send] of [
+    [
+      'a purchase',
+      (node: TestDaemon) =>
+        node.api('POST', '/api/v1/accounts', { username: 'once' }, { 'idempotency-key': 'order' }),
+    ],
+    [
+      'a renewal',
+      (node: TestDaemon, id: string) =>
+        node.api(
+          'POST',
+          '/api/v1/accounts/bulk',
+          { ids: [id], action: { type: 'extend', days: 30, from: 'expiry' }, dryRun: false },
+          { 'idempotency-key': 'renewal' },
+        ),
+    ],
+  ] as const) {
+    test(`${what} at both nodes in the same moment with one idempotency key counts once`, async () => {
+      const made = await one.api('POST', '/api/v1/accounts', {
+        username: `for ${what}`,
+        expiresAt: '2040-01-01T00:00:00Z',
+      });
+      const { id } = (made.json as { account: { id: string } }).account;
+      await eventually(async () =>
+        assert.equal((await two.api('GET', `/api/v1/accounts/${id}`)).status, 200),
+      );
+      const lock = await db.transaction();
+      await lock.raw('lock table idempotency_keys in exclusive mode');
+      const sent = Promise.all([send(one, id), send(two, id)]);
+      // One waits for the table, the other for it or for the first one's rows.
+      await eventually(async () => {
+        const waiting = await db('pg_stat_activity')
+          .whereRaw("datname = current_database() and wait_event_type = 'Lock'")
+          .whereRaw('cardinality(pg_blocking_pids(pid)) > 0');
+        assert.equal(waiting.length, 2);
+      }).finally(() => lock.rollback());
+      const answers = await sent;
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))].length, 1, answers[1].text);
+      assert.ok(answers[0].status < 300, answers[0].text);
+      assert.equal(answers[0].text, answers[1].text);
+      assert.equal(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true').length, 1);
+      const names = await db('accounts').where('username', 'once');
+      assert.equal(names.length, what === 'a purchase' ? 1 : names.length);
+      const renewed = what === 'a renewal' ? Date.UTC(2040, 0, 31) : Date.UTC(2040, 0, 1);
+      const [stored] = await db('accounts').where({ id });
+      assert.equal(Number(stored.expires_at), renewed);
+      // Of one node the other one repeats the answer.
+      for (const node of [one, two]) assert.equal((await send(node, id)).text, answers[0].text);
+    });
+  }
+
   for (const [name, body] of Object.entries(SETTINGS)) {
     test(`one of two changes of ${name} for the same version is refused, and the other one holds at both`, async () => {
       const path = `/api/v1/settings/${name}`;

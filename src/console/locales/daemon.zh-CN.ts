@@ -155,6 +155,10 @@ export const REASON_TEXTS: Readonly<Record<ProblemReason['code'], string | Text>
   'run-finished': '这次运行已经结束',
   'run-elsewhere': '另一个服务进程正在运行它',
   'too-many-tokens': '令牌数量已达上限',
+  'key-reused': '该幂等键已用于另一个请求',
+  'key-pending':
+    '使用该幂等键的请求已被接受，但没有可重复的响应：仍在进行、已中断，或响应超过 admin.idempotency.maxAnswer；请先查看它改动的对象，再用新的键重试',
+  'too-many-keys': '该调用者在 24 小时内使用的幂等键已达上限（admin.idempotency.maxKeys）',
   'no-exit': '没有这个出口',
   'exit-exists': '已有同名出口',
   'exit-fixed': '该出口来自配置文件（socks.upstreams），只能在那里修改',

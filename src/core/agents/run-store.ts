@@ -1,4 +1,5 @@
 // The database interfaces of runs, of their deliveries and of agent sessions. `store/` implements them with knex.
+import type { RequestKey } from '../audit/audit.js';
 import { HOUR_MS } from '../clock.js';
 import type {
   AgentInput,
@@ -93,6 +94,10 @@ export interface RunStore {
   add(items: readonly RunToStore[], now: number): Promise<StoredRun[]>;
   /** Looks up an idempotency key; null when it is unknown or expired. */
   findAnswer(key: string, digest: string, now: number): Promise<StoredRun | null>;
+  /** Counts the keys that begin with `prefix`. */
+  countKeys(prefix: string): Promise<number>;
+  /** Stores the answer to a request of /api/v1; it begins with the id of the request. Rejects when another request has the key. */
+  storeAnswer(request: RequestKey, answer: string): Promise<void>;
   get(id: string): Promise<Run | null>;
   /** Newest first; message and reply cut to `SHOWN_CHARACTERS`. */
   list(filter: RunFilter): Promise<Run[]>;

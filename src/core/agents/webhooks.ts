@@ -171,7 +171,7 @@ export type ReadKey =
   | { readonly ok: false; readonly error: string };
 
 // The draft "The Idempotency-Key HTTP Header Field" specifies a string; only visible ASCII passes every proxy unchanged.
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The idempotency key from the header or the body field `idempotencyKey`; two different keys are refused. */
 export function readIdempotencyKey(headers: readonly string[], object: JsonObject): ReadKey {

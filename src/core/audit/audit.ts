@@ -10,6 +10,21 @@ export interface Actor {
   readonly importId?: string | undefined;
   /** The operator who made the change, or whose token did; undefined: the administrator or the daemon. */
   readonly operatorId?: string | undefined;
+  /** Of a request that is carried out once: stored with the first record. */
+  readonly requestKey?: RequestKey | undefined;
+}
+
+/** The idempotency key of a request, stored in the transaction of its change: either both are there or none. */
+export interface RequestKey {
+  /** Tells the request from others with the same key. */
+  readonly id: string;
+  /** In the table: its caller and a hash, so that callers share no keys. */
+  readonly key: string;
+  /** Digest of the request; the same key with another digest is refused. */
+  readonly digest: string;
+  readonly expiresAt: number;
+  /** What the table has until the answer is stored; it begins with `id`. @param objectId of the changed object */
+  pending(objectId: string | null): string;
 }
 
 /** The actor of changes that the daemon makes by itself. */

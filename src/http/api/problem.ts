@@ -23,6 +23,10 @@ export const REASON_TEXTS = {
   'run-finished': 'the run is already finished',
   'run-elsewhere': 'another daemon is running it',
   'too-many-tokens': 'the maximum number of tokens is reached',
+  'key-reused': 'the idempotency key was used with another request',
+  'key-pending':
+    'the request with this idempotency key was accepted, and has no answer to repeat: it is in progress, or was interrupted, or its answer was longer than admin.idempotency.maxAnswer; read what it changed before you repeat it with another key',
+  'too-many-keys': 'the caller has used admin.idempotency.maxKeys idempotency keys within 24 hours',
   'no-exit': 'there is no such exit',
   'exit-exists': 'there is an exit of this name',
   'exit-fixed': 'the exit is in the configuration (socks.upstreams) and can be changed only there',
@@ -130,6 +134,7 @@ const STATUSES = {
   'changed-meanwhile': 412,
   'too-large': 413,
   'unsupported-media-type': 415,
+  'key-reused': 422,
   'host-not-allowed': 421,
   'too-many-requests': 429,
   'queue-full': 429,

@@ -72,9 +72,26 @@ export interface HandlerInput<R extends RouteRequest> {
   readonly caller: Caller;
   /** The value of `If-Match` as sent. */
   readonly ifMatch: string | null;
+  readonly kept: Kept;
   /** The request itself, for bodies that are read as streams and for work that lasts as long as its connection. */
   readonly ctx: ParameterizedContext<AdminState>;
 }
+
+/** What is kept of a request before it is answered, for one that repeats it (v1/once.ts). */
+export interface Kept {
+  /** Returns a new secret that the answer shows, or the one of the request that this one repeats. */
+  secret(name: string, make: () => string): string;
+  /** Makes the answer at the end of a transaction; null: the request changes more. */
+  answer?: () => Answered | null;
+}
+
+/** @param secrets gets the new ones */
+export const keptIn = (secrets: Record<string, string>): Kept => ({
+  secret(name, make) {
+    secrets[name] ??= make();
+    return secrets[name];
+  },
+});
 
 export interface Answered {
   /** A stream is sent as it arrives. It needs a `Content-Type` in `headers`. */
@@ -94,6 +111,10 @@ export type Handler<R extends RouteRequest, Deps> = (
 export interface Route<Deps = Services> extends RouteDescription {
   readonly handle: Handler<RouteRequest, Deps>;
 }
+
+/** Whether requests may carry `Idempotency-Key`: those that create something or change accounts. A file is read as it arrives. */
+export const takesKey = ({ method, access, request, success: [status] }: RouteDescription): boolean =>
+  !request.raw && (status === 201 || (access === 'accounts:write' && /^(POST|PATCH)$/.test(method)));
 
 /** Method and path. */
 type Endpoint = `${RouteDescription['method']} /${string}`;

@@ -20,6 +20,7 @@ import {
   type Answered,
   type HandlerInput,
   ifMatchOf,
+  keptIn,
   type Route,
   type RouteDescription,
   type RouteRequest,
@@ -145,6 +146,7 @@ async function read(
     query: checkedQuery,
     caller: ctx.state.caller ?? nobody(ctx.state.client),
     ifMatch: ifMatchOf(ctx.req),
+    kept: keptIn({}),
     ctx,
   };
   if (!request.body) return { ...rest, body: undefined } as HandlerInput<RouteRequest>;

@@ -1,7 +1,8 @@
 // The OpenAPI 3.1 document, made from the schemas that check the requests and describe the responses.
 import { z } from 'zod';
+import { IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_PATTERN } from '../../core/agents/webhooks.js';
 import { Problem } from '../api/problem.js';
-import type { Access, RouteDescription, RouteRequest } from '../api/route.js';
+import { type Access, type RouteDescription, type RouteRequest, takesKey } from '../api/route.js';
 import { documentPage } from './document.js';
 import { routes } from './routes.js';
 
@@ -120,6 +121,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   412: 'The object was changed in the meantime: read it again.',
   413: 'Too large.',
   415: 'The content type is not supported.',
+  422: 'The idempotency key was used with another request.',
   429: 'Too many; see Retry-After.',
   500: 'The daemon failed; its log says why.',
 };
@@ -128,7 +130,12 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 function problemsOf(route: RouteDescription): number[] {
   const always = route.access === 'public' ? [400, 403, 500] : [400, 401, 403, 500];
   const { body, params } = route.request;
-  const own = [...(params ? [404] : []), ...(checksVersion(route) ? [412] : []), ...(body ? [413, 415] : [])];
+  const own = [
+    ...(params ? [404] : []),
+    ...(checksVersion(route) ? [412] : []),
+    ...(body ? [413, 415] : []),
+    ...(takesKey(route) ? [409, 422, 429] : []),
+  ];
   return [...new Set([...always, ...own, ...(route.problems ?? [])])].sort((a, b) => a - b);
 }
 
@@ -141,6 +148,15 @@ function security(access: Access): Json[] {
   return [...operator, { token: access === 'any' ? [] : [access] }];
 }
 
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes a repeated request safe: within 24 hours it gets the first answer, with `Idempotency-Replayed: true`, and changes nothing. Of your own choice, a new random one for each request.',
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
+};
+
 function parametersOf(route: RouteDescription, components: Json): { parameters?: Json[] } {
   const { params, query } = route.request;
   const parameters = [
@@ -149,6 +165,7 @@ function parametersOf(route: RouteDescription, components: Json): { parameters?:
     ...(checksVersion(route)
       ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }]
       : []),
+    ...(takesKey(route) ? [IDEMPOTENCY_KEY] : []),
   ];
   return parameters.length > 0 ? { parameters } : {};
 }

@@ -27,6 +27,7 @@ import { auditRoutes, logRoutes } from './audit.js';
 import { documentRoutes } from './document.js';
 import { exitRoutes } from './exits.js';
 import { nodeRoutes } from './nodes.js';
+import { carriedOutOnce } from './once.js';
 import { eventRoutes, overviewRoutes } from './overview.js';
 import { operatorRoutes } from './people/operators.js';
 import { adminPasswordRoutes, secondFactorRoutes } from './people/second-factor.js';
@@ -94,7 +95,8 @@ export function serveApi(
   services: Services,
   { readJsonObject, maxBulkBodyBytes }: { readJsonObject: ReadJsonObject; maxBulkBodyBytes: number },
 ): void {
-  serveRoutes(router, routes, (caller) => restrictedTo(caller, services), {
+  const once = carriedOutOnce(services.requestKeys, services.now);
+  serveRoutes(router, routes.map(once), (caller) => restrictedTo(caller, services), {
     unknownFields: 'refused',
     readJsonObject,
     lostAccess: services.lostAccess,

@@ -73,6 +73,7 @@ export function createServices(parts: ServiceParts): Services {
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
     uploadFolder: config.dataDir,
     importing: new Set(),
+    requestKeys: { store: store.runs, ...admin.idempotency },
     maxImportBytes: admin.maxImportBytes,
     confirmations: notices.confirmations,
     playerPage: admin.playerPage,

@@ -24,6 +24,7 @@ import {
   slices,
   toRow,
 } from '../sql.js';
+import { takeKey } from './run-rows.js';
 
 /** The columns of an entry, as fields. */
 interface Stored {
@@ -48,6 +49,9 @@ export function createAuditRecorder(now: Clock): RecordAudit {
   const newId = createOrderedIds(now);
   return async (trx, records) => {
     const at = now();
+    const [first] = records.filter((record) => record?.by.requestKey);
+    const { requestKey } = first?.by ?? {};
+    if (first && requestKey) await takeKey(trx, requestKey, requestKey.pending(first.object.id), at);
     const rows = records.flatMap((record) => (record ? [toAuditRow(record, newId(), at)] : []));
     for (const slice of slices(rows)) await trx('audit').insert(slice);
     return rows.map(({ id }) => String(id));

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Idempotency, RunToStore, StoredRun } from '../../core/agents/run-store.js';
 import type { NewRun, Run } from '../../core/agents/runs.js';
+import type { RequestKey } from '../../core/audit/audit.js';
 import { fromRow, toRow } from '../sql.js';
 
 /** A row of a run; the columns that core does not know are among them. */
@@ -98,4 +99,19 @@ export async function acquireKeys(
 
 function toKeyRow({ key, digest, answer, expiresAt }: Idempotency, runId: string): KeyRow {
   return { key, digest, answer: answer(runId), expires_at: expiresAt };
+}
+
+/**
+ * Stores what a request of /api/v1 keeps. Its key has a space, so it is none of a run. Waits for a transaction that stores the key, and
+ * rejects when another request has it.
+ */
+export async function takeKey(db: Knex, request: RequestKey, answer: string, now: number): Promise<void> {
+  const { id, key, digest, expiresAt } = request;
+  const taken: unknown[] = await db('idempotency_keys')
+    .insert({ key, digest, answer, expires_at: expiresAt })
+    .onConflict('key')
+    .merge()
+    .whereRaw('(idempotency_keys.answer like ? or idempotency_keys.expires_at <= ?)', [`${id} %`, now])
+    .returning('key');
+  if (taken.length === 0) throw new Error('another request has the idempotency key');
 }

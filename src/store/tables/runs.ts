@@ -10,7 +10,7 @@ import {
 import type { Run } from '../../core/agents/runs.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { StoreContext } from '../database.js';
-import { containingIn, having, inTransaction, slices, updateEach } from '../sql.js';
+import { containingIn, countOf, having, inTransaction, slices, updateEach } from '../sql.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
 import {
   acquireKeys,
@@ -19,6 +19,7 @@ import {
   newRow,
   type RunRow,
   SHORT_COLUMNS,
+  takeKey,
   toRun,
 } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
@@ -48,6 +49,8 @@ export function createRunStore(context: StoreContext): RunStore {
       }),
 
     findAnswer: (key, digest, now) => findKey(db, key, digest, now),
+    countKeys: (prefix) => countOf(db('idempotency_keys').where('key', 'like', `${prefix}%`)),
+    storeAnswer: (request, answer) => takeKey(db, request, answer, context.now()),
     get: (id) => get(id),
 
     async list(filter) {

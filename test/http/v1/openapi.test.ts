@@ -59,3 +59,28 @@ test('parameters in paths are described and required', () => {
     }
   }
 });
+
+test('what creates something or changes accounts takes an idempotency key, and nothing else', () => {
+  const keyed = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'Idempotency-Key'));
+  assert.deepEqual(keyed.map(({ operationId }) => operationId).sort(), [
+    'addExit',
+    'changeAccount',
+    'changeAccountLimits',
+    'changeAccounts',
+    'confirmContact',
+    'createAccount',
+    'createAccounts',
+    'createOperator',
+    'createSubscription',
+    'createToken',
+    'getCredentials',
+    'resetAccountUsage',
+    'resetPassword',
+    'sendContactCode',
+  ]);
+  for (const { operationId, responses } of keyed) {
+    for (const status of ['409', '422', '429']) assert.ok(responses[status], `${operationId} ${status}`);
+  }
+});

@@ -91,12 +91,12 @@ export const accountRoutes = [
       }),
     ],
     problems: [409],
-    async handle({ body, caller, ctx }, deps) {
+    async handle({ body, caller, kept, ctx }, deps) {
       const refused = rightsProblem(caller, body, NO_SETTINGS);
       if (refused) return refused;
-      const password = body.password ?? randomPassword();
+      const password = body.password ?? kept.secret('password', randomPassword);
       const { username, plan, subscription, ...fields } = body;
-      const made = subscription && deps.playerPage.enabled ? newLink(deps, ctx) : null;
+      const made = subscription && deps.playerPage.enabled ? newLink(deps, kept, ctx) : null;
       const change = withTerms(deps, changeOf(fields), plan);
       if ('problem' in change) return change;
       const added = await deps.accounts.add(

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-query.js';
 import { costOfAll } from '../../../core/accounts/plans/budget.js';
-import type { Actor } from '../../../core/audit/audit.js';
 import { failure, invalid } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, component, Guid } from '../../api/schemas.js';
@@ -14,7 +13,7 @@ import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
 import { matcherFor } from './shared.js';
-import { BudgetPreview, budgetPreview, carryOut, inAuditedSlices } from './slices.js';
+import { BudgetPreview, budgetPreview, carryOut, inAuditedSlices, type Outcomes } from './slices.js';
 
 const { route } = routesOf('Accounts');
 const MAX_SHOWN_CHANGES = 100;
@@ -73,7 +72,7 @@ export const accountBulkRoutes = [
     request: { body: BulkRequest },
     success: [200, 'What was changed and what was skipped.', BulkResult],
     problems: [409],
-    async handle({ body, caller, ctx }, deps) {
+    async handle({ body, caller, kept, ctx }, deps) {
       const { ids, filter, action, dryRun, expectedCount } = body;
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'one-of', { allowed: 'ids, filter' });
@@ -94,9 +93,19 @@ export const accountBulkRoutes = [
           });
         return result(body, planned, skipped, [], await budgetPreview(deps, caller, costs));
       }
-      const written = await write(deps, planned, stored, actorOf(caller));
-      const credentials = written.changed.flatMap((each) => newCredentials(deps, ctx.hostname, each));
-      return result(body, written.changed, [...skipped, ...written.skipped], credentials);
+      const outcomes: Outcomes = new Map();
+      const answer = () => {
+        const written = sorted(planned, outcomes);
+        const credentials = written.changed.flatMap((each) => newCredentials(deps, ctx.hostname, each));
+        return result(body, written.changed, [...skipped, ...written.skipped], credentials);
+      };
+      kept.answer = () => (outcomes.size < planned.length ? null : answer());
+      const by = { by: actorOf(caller), type: stored.type };
+      const undone = await inAuditedSlices(planned, deps, by, (slice, actor) =>
+        carryOut(deps, slice, stored, actor, outcomes),
+      );
+      for (const { view } of undone) outcomes.set(view.account.id, 'failed');
+      return answer();
     },
   }),
 ];
@@ -141,27 +150,17 @@ function plansFor(
   return { planned, skipped };
 }
 
-/** Writes the planned changes. Skips an account that is gone, or that could not be written. */
-async function write(
-  deps: Services,
-  planned: readonly Planned[],
-  action: BulkAction,
-  by: Actor,
-): Promise<Skipping & { readonly changed: readonly Planned[] }> {
-  const skipped: SkippedAccount[] = [];
-  const changed: Planned[] = [];
-  const undone = await inAuditedSlices(planned, deps, { by, type: action.type }, async (slice, actor) => {
-    const outcomes = await carryOut(deps, slice, action, actor);
-    const before = changed.length;
-    for (const { view } of slice) {
-      const outcome = outcomes.get(view.account.id) ?? 'not-found';
-      if (typeof outcome === 'string') skipped.push(skip(view.account, outcome));
-      else changed.push(outcome);
-    }
-    return changed.length - before;
-  });
-  skipped.push(...undone.map(({ view }) => skip(view.account, 'failed')));
-  return { changed, skipped };
+/** The changes that were made, and the accounts that are gone or could not be written. */
+function sorted(planned: readonly Planned[], outcomes: Outcomes): Skipping & { changed: readonly Planned[] } {
+  const all = planned.map(
+    ({ view }) => [view.account, outcomes.get(view.account.id) ?? 'not-found'] as const,
+  );
+  return {
+    changed: all.flatMap(([, outcome]) => (typeof outcome === 'string' ? [] : [outcome])),
+    skipped: all.flatMap(([account, outcome]) =>
+      typeof outcome === 'string' ? [skip(account, outcome)] : [],
+    ),
+  };
 }
 
 /** Returns the new password of an account; none when the action sets none. */

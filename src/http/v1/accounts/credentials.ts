@@ -11,7 +11,7 @@ import { socksLink } from '../../../core/accounts/player/proxy-link.js';
 import { newSubscriptionToken, secretsOf } from '../../../core/accounts/player/subscription.js';
 import { iso, isoOrNull } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
-import { DONE, routesOf } from '../../api/route.js';
+import { DONE, type Kept, routesOf } from '../../api/route.js';
 import { component, IdParams, Time } from '../../api/schemas.js';
 import { type AdminState, actorOf } from '../../caller.js';
 import { playerOrigin, subscriptionUrl } from '../../player/subscription.js';
@@ -64,9 +64,9 @@ export const subscriptionRoutes = [
       'Makes a new link for client programs; every earlier one stops working, and the sessions of its clients end.',
     success: [201, 'The link.', NewSubscription],
     problems: [409],
-    async handle({ params, caller, ctx }, deps) {
+    async handle({ params, caller, kept, ctx }, deps) {
       if (!deps.playerPage.enabled) return NOT_SERVED;
-      const made = newLink(deps, ctx);
+      const made = newLink(deps, kept, ctx);
       const changed = await deps.accounts.patch(params.id, () => ({ link: made.link }), actorOf(caller));
       return changed.ok ? { body: made.shown } : problemOf(changed);
     },
@@ -89,10 +89,11 @@ export const subscriptionRoutes = [
 /** A link to store, and what is shown of it once. */
 export function newLink(
   { playerPage, now }: Pick<Services, 'playerPage' | 'now'>,
+  kept: Kept,
   ctx: ParameterizedContext<AdminState>,
 ): { readonly link: AccountLink; readonly shown: z.infer<typeof NewSubscription> } {
-  const token = newSubscriptionToken();
-  const createdAt = now();
+  const token = kept.secret('link', newSubscriptionToken);
+  const createdAt = Number(kept.secret('link since', () => String(now())));
   const url = subscriptionUrl(playerOrigin(playerPage, ctx), token);
   return {
     link: { hash: secretsOf(token).hash, createdAt },
@@ -121,10 +122,10 @@ export const credentialRoutes = [
       }),
     },
     success: [200, 'The credentials, shown once.', ResetCredentials],
-    async handle({ params: { id }, body, caller, ctx }, deps) {
-      const password = body.password ?? randomPassword();
+    async handle({ params: { id }, body, caller, kept, ctx }, deps) {
+      const password = body.password ?? kept.secret('password', randomPassword);
       const by = actorOf(caller);
-      const made = deps.playerPage.enabled ? newLink(deps, ctx) : null;
+      const made = deps.playerPage.enabled ? newLink(deps, kept, ctx) : null;
       const changeOf: ChangeOf = ({ link }) => ({
         password,
         link: body.replaceSubscription && link !== null ? (made?.link ?? null) : undefined,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountChange } from '../../../core/accounts/account-input.js';
 import { type Cost, needsOf, shortOf } from '../../../core/accounts/plans/budget.js';
-import type { Actor } from '../../../core/audit/audit.js';
+import { type Actor, auditRecord } from '../../../core/audit/audit.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import type { Log } from '../../../core/log.js';
 import { component } from '../../api/schemas.js';
@@ -33,7 +33,9 @@ export async function inAuditedSlices<Item>(
   let count = 0;
   const after = () => ({ bulk: type, count });
   const object = { type: 'account', id: null, name: null } as const;
-  const importId = await audit.begin({ by, action: 'account.bulk', object, before: null, after: after() });
+  // The key of the request is stored with the first change.
+  const begun = auditRecord({ ...by, requestKey: undefined }, 'account.bulk', object, null, after());
+  const importId = await audit.begin(begun);
   return inSlices(items, log, async (slice) => {
     count += await work(slice, { ...by, importId });
     await audit.revise(importId, after()).catch((err: unknown) => {
@@ -60,17 +62,20 @@ async function inSlices<Item>(
   return [];
 }
 
-/** Writes a slice of accounts in one transaction. Returns for each id the change as it was made, or why none was. */
+/** For each id the change as it was made, or why none was. */
+export type Outcomes = Map<string, Planned | SkippedAccount['reason']>;
+
+/** Writes a slice of accounts in one transaction, and adds to `outcomes`. Returns the number of changed accounts. */
 export async function carryOut(
   deps: Services,
   slice: readonly Planned[],
   action: BulkAction,
   by: Actor,
-): Promise<ReadonlyMap<string, Planned | SkippedAccount['reason']>> {
+  outcomes: Outcomes,
+): Promise<number> {
   const { accounts, sessions, now } = deps;
-  const outcomes = new Map<string, Planned | SkippedAccount['reason']>(
-    slice.map((planned) => [planned.view.account.id, planned]),
-  );
+  const sliceIds = slice.map(({ view }) => view.account.id);
+  for (const planned of slice) outcomes.set(planned.view.account.id, planned);
   // A plan depends on the present usage.
   sessions.count();
   const changes = slice.map(({ view }) => ({
@@ -82,13 +87,13 @@ export async function carryOut(
     },
   }));
   const written = await (action.type === 'delete'
-    ? accounts.removeMany([...outcomes.keys()], by)
+    ? accounts.removeMany(sliceIds, by)
     : accounts.patchMany(changes, by));
   const ids = new Set(written.map(({ id }) => id));
-  for (const [id, outcome] of outcomes) {
-    if (typeof outcome !== 'string' && !ids.has(id)) outcomes.set(id, 'not-found');
+  for (const id of sliceIds) {
+    if (typeof outcomes.get(id) !== 'string' && !ids.has(id)) outcomes.set(id, 'not-found');
   }
-  return outcomes;
+  return written.length;
 }
 
 /** null: no bound is left, or something without a bound is needed. */
