@@ -13,18 +13,18 @@ export const addAdminCommands: AddCommands = (program) => {
 
   admin
     .command('set-password', 'set the administrator password; a running daemon applies it within a second', {
-      '--username <name>': 'also set the administrator user name',
+      username: '--username <name>  also set the administrator user name',
       ...PASSWORD_STDIN,
-      '--keep-tokens': KEEP_TOKENS,
+      ...KEEP_TOKENS,
     })
     .examples('admin set-password --password-stdin < password.txt')
     .runs(
-      async ({ io, load, core }, { username, keepTokens = false, ...given }) => {
+      async ({ io, load, core }, { username, keepTokens = false, passwordStdin }) => {
         const ofThisProcess = await adminCredentialsGivenBy(io.env);
         // Check before the prompt, so that nobody types a password in vain.
         const ofLastStart = await withExistingCore(await load(), ({ credentials }) => credentials.givenBy());
         rejectManagedCredentials({ ...ofLastStart, ...ofThisProcess }, username);
-        const password = await readNewPassword(io, given);
+        const password = await readNewPassword(io, passwordStdin);
         const { store, credentials } = await core();
         const tokens = keepTokens ? [] : await store.apiTokens.all();
         const revoked = tokens.filter(({ operatorId }) => operatorId === null).length;

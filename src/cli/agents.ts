@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
 import { isFinal, RUN_STATUSES } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
-import { type Answer, type Api, Refused, worded } from './shared/api.js';
+import { type Answer, type Api, Refused } from './shared/api.js';
 import { CommandError, type CommandIo, notFound, printLine } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
-import { parseLimit } from './shared/options.js';
+import { limitOption } from './shared/options.js';
+import { choice, param } from './shared/params.js';
 import { formatIso, printFields } from './shared/table.js';
 
 /** How often `send --wait` asks for the run, in ms. */
@@ -23,31 +24,32 @@ export const addAgentCommands: AddCommands = (program) => {
 
   agent
     .command('send', 'queue a run; the daemon starts it within a second, or when it next starts', {
-      '<name>': 'agent name',
-      '<message>': 'message text',
-      '--session <key>': {
-        help: "session key (default: the agent's fixed session, or a new one)",
-        read: parseSessionKey,
-      },
-      '--wait': 'wait for the run and print its reply; exit code 1 if it does not succeed',
+      name: '<name>  agent name',
+      message: '<message>  message text',
+      sessionKey: param(
+        "--session <key>  session key (default: the agent's fixed session, or a new one)",
+        parseSessionKey,
+      ),
+      wait: '--wait  wait for the run and print its reply; exit code 1 if it does not succeed',
     })
     .examples(
       'agent send reporter "how was the night?" --wait',
       'agent send helper "and then?" --session ticket-17',
     )
-    .answers(async (run, { name, message, session: sessionKey, wait }) => {
+    .answers(async (run, { name, wait, ...body }) => {
       const { agents, webhooks } = (await run.load()).config;
       const unknown = `Unknown agent ${JSON.stringify(name)}. Configured agents: ${Object.keys(agents).join(', ') || 'none'}.`;
       if (name === '') throw new CommandError(unknown);
-      const fault = messageFault(message);
+      const fault = messageFault(body.message);
       if (fault !== null) throw new CommandError(`Invalid message: ${fault}.`, 2);
       const fixed = `${name} has the fixed session ${webhooks.agents[name]?.sessionKey}; omit --session.`;
-      const send = ({ call }: Api) =>
-        worded(call('POST /agents/{name}/messages', { params: { name }, body: { message, sessionKey } }), {
-          'no-agent': unknown,
-          'fixed-session-key': new CommandError(fixed, 2),
-          'queue-full': 'The queue is full. Try again when some runs have finished (pulsegate run list).',
-        });
+      const refusals = {
+        'no-agent': unknown,
+        'fixed-session-key': new CommandError(fixed, 2),
+        'queue-full': 'The queue is full. Try again when some runs have finished (pulsegate run list).',
+      };
+      const input = { params: { name }, body };
+      const send = ({ call }: Api) => call('POST /agents/{name}/messages', input, refusals);
       const sent = await send(run).catch(async (error: unknown) => {
         // A daemon that stops accepts no run. Its next start finds that of the database.
         if (!isStopping(error)) throw error;
@@ -81,9 +83,8 @@ type AgentRun = Answer<'GET /runs/{id}'>;
 
 async function waitForRun({ call }: Api, id: string): Promise<AgentRun> {
   for (;;) {
-    const run = await worded(call('GET /runs/{id}', { params: { id } }), {
-      'no-run': `The run ${id} no longer exists.`,
-    });
+    const missing = { 'no-run': `The run ${id} no longer exists.` };
+    const run = await call('GET /runs/{id}', { params: { id } }, missing);
     if (isFinal(run.status)) return run;
     await pause(POLL_MS);
   }
@@ -102,10 +103,10 @@ export const addRunCommands: AddCommands = (program) => {
 
   run
     .command('list', 'list runs, newest first', {
-      '--agent <name>': 'filter by agent',
-      '--session <key>': 'filter by session key',
-      '--status <status>': { help: 'filter by status', choices: RUN_STATUSES },
-      '--limit <n>': { help: 'maximum number of runs', read: parseLimit, initial: 50 },
+      agent: '--agent <name>  filter by agent',
+      session: '--session <key>  filter by session key',
+      status: choice('--status <status>  filter by status', RUN_STATUSES),
+      limit: limitOption('runs', 50),
     })
     .lists('No runs found.', 'GET /runs', [
       { ID: 'id', AGENT: 'agent', SESSION: ({ session }) => session ?? '-', STATUS: 'status' },
@@ -115,12 +116,11 @@ export const addRunCommands: AddCommands = (program) => {
 
   run
     .command('show', 'show a run with its message, reply and deliveries', {
-      '<id>': 'run id or unique prefix',
+      shown: param('<id>  run id or unique prefix').finds(findRun),
     })
-    .answers(async (api, { id }) => {
-      const shown = await findRun(api, id.toLowerCase());
+    .answers(async ({ io }, { shown }) => {
       const print = () =>
-        printFields(api.io, {
+        printFields(io, {
           id: shown.id,
           kind: shown.kind,
           agent: shown.agent,
@@ -146,16 +146,17 @@ export const addRunCommands: AddCommands = (program) => {
 };
 
 /** The run with this id or unique id prefix. */
-async function findRun({ call }: Api, prefix: string) {
+async function findRun({ call }: Api, text: string): Promise<AgentRun> {
+  const prefix = text.toLowerCase();
   const missing = notFound('run', prefix);
   if (prefix === '') throw missing;
   const get = (id: string) =>
-    worded(call('GET /runs/{id}', { params: { id } }), { 'no-run': missing, 'path.id': missing });
+    call('GET /runs/{id}', { params: { id } }, { 'no-run': missing, 'path.id': missing });
   if (prefix.length === LAST_ID.length) return get(prefix);
   // Newest first, and ids ascend with time: the runs before the last one that the prefix could mean.
   const cursor = prefix + LAST_ID.slice(prefix.length);
-  const listed = call('GET /runs', { query: { cursor, limit: SHOWN_MATCHES + 1 } });
-  const { items } = await worded(listed, { 'query.cursor': missing });
+  const query = { cursor, limit: SHOWN_MATCHES + 1 };
+  const { items } = await call('GET /runs', { query }, { 'query.cursor': missing });
   const matching = items.filter(({ id }) => id.startsWith(prefix));
   const [only] = matching;
   if (only === undefined) return get(cursor);

@@ -2,14 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
-import { iso } from '../core/clock.js';
 import { codeOf } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
+import { withoutUndefined } from '../http/fields.js';
 import { findAccount } from './account/find.js';
-import { type Answer, worded } from './shared/api.js';
+import type { Answer } from './shared/api.js';
 import { CommandError, printLine, STDIO } from './shared/command.js';
 import { type AddCommands, printList, type Run } from './shared/group.js';
-import { parseLimit, parsePastTime } from './shared/options.js';
+import { limitOption, pastTime } from './shared/options.js';
+import { choice, param, type ValuesOf } from './shared/params.js';
 import { formatIso } from './shared/table.js';
 
 const VIA = ['console', 'api', 'token', 'cli', 'daemon', 'player'] as const;
@@ -17,22 +18,17 @@ const VIA = ['console', 'api', 'token', 'cli', 'daemon', 'player'] as const;
 export const addAuditCommands: AddCommands = (program) => {
   program
     .command('audit', 'print the audit log, newest entries first', {
-      '--search <text>': 'filter by text in actor, address, action or object name',
-      '--account <account>': 'filter by account',
-      '--action <action>': { help: 'filter by action', choices: AUDIT_ACTIONS },
-      '--via <interface>': { help: 'filter by the interface used', choices: VIA },
-      '--since <when>': {
-        help: 'entries from this time on: an age (24h) or a date in UTC',
-        read: parsePastTime,
-      },
-      '--until <when>': { help: 'entries before this time', read: parsePastTime },
-      '--limit <n>': { help: 'maximum number of entries', read: parseLimit, initial: 50 },
+      search: '--search <text>  filter by text in actor, address, action or object name',
+      account: param('--account <account>  filter by account').finds(findAccount),
+      action: choice('--action <action>  filter by action', AUDIT_ACTIONS),
+      via: choice('--via <interface>  filter by the interface used', VIA),
+      from: pastTime('--since <when>  entries from this time on: an age (24h) or a date in UTC'),
+      to: pastTime('--until <when>  entries before this time'),
+      limit: limitOption('entries', 50),
     })
     .examples('audit --since 24h', 'audit --account player --json')
-    .answers(async (run, { account, since, until, search, action, via, limit }) => {
-      const objectId = account === undefined ? undefined : (await findAccount(run, account)).id;
-      const [from, to] = [since, until].map((at) => (at === undefined ? undefined : iso(at)));
-      const query = { search, objectId, action, via, from, to, limit };
+    .answers(async (run, { account, ...given }) => {
+      const query = { ...given, objectId: account?.id };
       const { items, matched } = await run.call('GET /audit', { query });
       const print = () => {
         printList(run.io, items, 'No audit entries found.', [
@@ -77,26 +73,29 @@ const WRONG = {
   'query.outgoingPort': PORT,
 };
 
+const QUESTION = {
+  destination: '[destination]  address, network or name; or give --outgoing-port',
+  at: '--at <time>  with Z or an offset: 2026-11-23T08:00:00+01:00',
+  port: '--port <port>  port of the destination',
+  outgoing: '--outgoing <address>  address of this server as the destination has seen it',
+  outgoingPort: '--outgoing-port <port>  port of this server as the destination has seen it',
+} as const;
+
 export const addTraceCommand: AddCommands = (program) => {
   program
     .command('trace', 'find who used a destination at a time; the search is in the audit log', {
-      '[destination]': 'address, network or name; or give --outgoing-port',
-      '--at <time>': 'with Z or an offset: 2026-11-23T08:00:00+01:00',
-      '--report <file>':
-        'read the abuse report in a file (-: stdin) for what is not given; nothing is guessed',
-      '--tolerance <time>': 'how far the time may be off, at most 12h (default: 5m)',
-      '--port <port>': 'port of the destination',
-      '--outgoing <address>': 'address of this server as the destination has seen it',
-      '--outgoing-port <port>': 'port of this server as the destination has seen it',
-      '--limit <n>': { help: 'maximum number of sessions', read: parseLimit, initial: 100 },
+      report:
+        '--report <file>  read the abuse report in a file (-: stdin) for what is not given; nothing is guessed',
+      ...QUESTION,
+      tolerance: '--tolerance <time>  how far the time may be off, at most 12h (default: 5m)',
+      limit: limitOption('sessions', 100),
     })
     .examples('trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00', 'trace --report mail.txt')
-    .answers(async ({ call, io, print }, { json, report, ...given }) => {
-      const { at, ...asked } =
+    .answers(async ({ call, io, print }, { report, ...given }) => {
+      const query =
         report === undefined ? given : { ...given, ...(await withReport(report, given, { call, io })) };
-      if (at === undefined) throw new CommandError(AT, 2);
-      const query = { ...asked, at };
-      const answer = await worded(call('GET /trace', { query }), WRONG);
+      if (query.at === undefined) throw new CommandError(AT, 2);
+      const answer = await call('GET /trace', { query }, WRONG);
       const { items, nextCursor, incomplete } = answer;
       const show = () => {
         printList(io, items, 'No session found.', [
@@ -119,8 +118,7 @@ export const addTraceCommand: AddCommands = (program) => {
     });
 };
 
-const PARTS = ['destination', 'port', 'outgoing', 'outgoingPort', 'at'] as const;
-type Question = { readonly [Part in (typeof PARTS)[number]]?: string | undefined };
+type Question = ValuesOf<typeof QUESTION>;
 
 /**
  * The question with what a report says in its place: only what it says once, and with words that name the part.
@@ -137,24 +135,26 @@ async function withReport(
       throw new CommandError(`Cannot read ${file}: ${codeOf(error)}.`);
     }),
   };
-  const { ends, times } = await worded(call('POST /trace/report', { body }), {
-    'body.text': 'A report has 1 to 60000 characters.',
-  });
+  const refusals = { 'body.text': 'A report has 1 to 60000 characters.' };
+  const { ends, times } = await call('POST /trace/report', { body }, refusals);
   const only = (found: readonly string[]): string | undefined =>
     new Set(found).size === 1 ? found[0] : undefined;
   const of = (role: 'destination' | 'outgoing', part: 'address' | 'port'): string | undefined =>
     only(ends.flatMap((end) => (end.role === role ? (end[part]?.toString() ?? []) : [])));
-  const said: Question = {
+  const said = {
     destination: of('destination', 'address'),
     port: of('destination', 'port'),
     outgoing: of('outgoing', 'address'),
     outgoingPort: of('outgoing', 'port'),
     at: only(times.map(({ local, offset }) => local + (offset ?? ''))),
   };
-  const question = Object.fromEntries(PARTS.map((part) => [part, given[part] ?? said[part]])) as Question;
+  const question = withoutUndefined<Question>({ ...said, ...given });
   const { destination, outgoingPort, at = '' } = question;
   if ((destination ?? outgoingPort) !== undefined && HAS_ZONE.test(at)) {
-    const read = PARTS.flatMap((part) => (question[part] === undefined ? [] : `${part} ${question[part]}`));
+    const read = Object.keys(said).flatMap((part) => {
+      const value = question[part as keyof Question];
+      return value === undefined ? [] : `${part} ${value}`;
+    });
     printLine(io.stderr, `Searching: ${read.join(', ')}`);
     return question;
   }

@@ -3,12 +3,13 @@
 import type { Command, Option } from 'commander';
 import { printLine } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
+import { choice, required } from './shared/params.js';
 
 /** Add this last: completion lists the commands that exist. */
 export const addCompletion: AddCommands = (program) => {
   program
     .command('completion', 'print a shell completion script', {
-      '<shell>': { help: 'shell type', choices: ['bash', 'zsh', 'fish'] },
+      shell: required(choice('<shell>  shell type', ['bash', 'zsh', 'fish'])),
     })
     .help(
       `

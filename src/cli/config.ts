@@ -11,7 +11,8 @@ export const addConfigCommands: AddCommands = (program) => {
 
   config
     .command('check', 'check the configuration and list all problems; exit code 2 if there are any')
-    .answers(async (run, { json }) => {
+    .answers(async (run) => {
+      const { json } = run;
       const checked = run.load().then((loaded) => checkConfig(loaded, run.io.env));
       const { file, warnings, effective } = await checked.catch((error: unknown) => {
         if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
@@ -28,7 +29,7 @@ export const addConfigCommands: AddCommands = (program) => {
 
   config
     .command('print', 'print the effective configuration (defaults, file, environment) without secrets')
-    .answers(async ({ load }, { json }) => {
+    .answers(async ({ load, json }) => {
       const { settings, file } = await load();
       const plain = toPlain(settings);
       const from = file === null ? 'built-in defaults' : `defaults and ${file}`;

@@ -8,14 +8,15 @@ import { StartError } from '../core/errors.js';
 import type { CopyOptions } from '../store/copy.js';
 import type { Keep, Restored, RestoredContents } from '../store/sqlite/restore.js';
 import { CommandError, type CommandIo, cannotWrite, STDIO, writeToStdout } from './shared/command.js';
-import type { AddCommands, Run, ValuesOf } from './shared/group.js';
+import type { AddCommands, Run } from './shared/group.js';
+import { param, required } from './shared/params.js';
 import { isYes } from './shared/prompt.js';
 import { printTable } from './shared/table.js';
 
 export const addBackup: AddCommands = (program) => {
   program
     .command('backup', 'back up the database; works while the daemon runs', {
-      '<file>': 'new file to write (-: stdout); it contains password hashes and gets mode 0600',
+      file: '<file>  new file to write (-: stdout); it contains password hashes and gets mode 0600',
     })
     .examples('backup monday.db', 'backup - | gzip > monday.db.gz')
     .runs(async (run, { file }) => {
@@ -28,29 +29,28 @@ export const addBackup: AddCommands = (program) => {
     });
 };
 
-const KEEP_OPTIONS = {
-  '--keep-tokens': 'also restore API tokens; tokens revoked since the backup become valid again',
-  '--keep-runs':
-    'also restore unfinished runs and undelivered replies; runs finished since the backup run again',
-  '--yes': 'skip the questions; restores neither tokens nor runs unless the options above are given',
-} as const;
-
 export const addRestore: AddCommands = (program) => {
   program
     .command('restore', 'replace the database with a backup; stop the daemon first', {
-      '<file>': 'backup file (-: stdin)',
-      ...KEEP_OPTIONS,
+      file: '<file>  backup file (-: stdin)',
+      keep: {
+        tokens: '--keep-tokens  also restore API tokens; tokens revoked since the backup become valid again',
+        runs: '--keep-runs  also restore unfinished runs and undelivered replies; runs finished since the backup run again',
+      },
+      yes: '--yes  skip the questions; restores neither tokens nor runs unless the options above are given',
     })
     .help('\nConsole sessions are never restored: all users must sign in again.')
-    .runs(async ({ io, load, confirm }, { file, ...given }) => {
-      const { dataDir, database } = (await load()).config;
+    .runs(async (run, { file, keep: given = {} }) => {
+      const { dataDir, database } = (await run.load()).config;
       const { client } = database;
       if (client === 'pg') throw new CommandError(RESTORE_WITH_PG, 2);
-      await confirm(`The database in ${dataDir} will be replaced.`);
+      await run.confirm(`The database in ${dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite/restore.js');
-      const keep = (found: RestoredContents) => choosePartsToRestore(io, given, found);
+      const keep = (found: RestoredContents) => choosePartsToRestore(run, given, found);
       const restore = (from: string) => restoreStore({ client, dataDir, from, now: Date.now, keep });
-      return restoredText(file === STDIO ? await restoreStdin(io, restore) : await restore(resolve(file)));
+      return restoredText(
+        file === STDIO ? await restoreStdin(run.io, restore) : await restore(resolve(file)),
+      );
     });
 };
 
@@ -60,27 +60,24 @@ const RESTORE_WITH_PG =
   'database.client is pg: restore a PostgreSQL database with pg_restore. Stop all daemons that use it, then run: ' +
   'pg_restore --clean --if-exists -d postgres://USER@HOST/NAME FILE (FILE is the output of pg_dump -Fc).';
 
+const PARTS = {
+  tokens: ['API tokens', 'Tokens revoked since the backup would become valid again.'],
+  runs: ['unfinished runs', 'Runs finished since the backup would run again.'],
+} as const;
+
 /** Without a flag, asks on a terminal. Without a terminal, or with `--yes`, drops the part. */
 async function choosePartsToRestore(
-  io: CommandIo,
-  { keepTokens, keepRuns, yes }: ValuesOf<typeof KEEP_OPTIONS>,
+  { io, yes }: Run,
+  given: Partial<Keep>,
   found: RestoredContents,
 ): Promise<Keep> {
-  const mayAsk = !yes && io.stdin.isTTY === true;
-  const decide = async (isKept: boolean | undefined, count: number, question: string) =>
-    isKept ?? (mayAsk && count > 0 && (await isYes(io, question)));
-  return {
-    tokens: await decide(
-      keepTokens,
-      found.tokens,
-      `The backup contains API tokens (${found.tokens}). Tokens revoked since the backup would become valid again. Restore them?`,
-    ),
-    runs: await decide(
-      keepRuns,
-      found.runs,
-      `The backup contains unfinished runs (${found.runs}). Runs finished since the backup would run again. Restore them?`,
-    ),
+  const decide = async (part: keyof typeof PARTS): Promise<boolean> => {
+    const [what, risk] = PARTS[part];
+    const question = `The backup contains ${what} (${found[part]}). ${risk} Restore them?`;
+    const mayAsk = !yes && io.stdin.isTTY === true && found[part] > 0;
+    return given[part] ?? (mayAsk && (await isYes(io, question)));
   };
+  return { tokens: await decide('tokens'), runs: await decide('runs') };
 }
 
 function restoredText({ replaced, setAside, found, kept }: Restored): string {
@@ -141,10 +138,11 @@ export const addDatabaseCommands: AddCommands = (program) => {
       'copy',
       'copy the database of the configuration to a new one, and compare them; stop the daemon first',
       {
-        '--to <target>': {
-          help: 'postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
-          isRequired: true,
-        },
+        to: required(
+          param(
+            '--to <target>  postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
+          ),
+        ),
       },
     )
     .help(
@@ -164,6 +162,7 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<string> 
   const { copyStore } = await import('../store/copy.js');
   const source = storeOptions(config);
   const { busyTimeoutMs, poolSize } = config.database;
+  const toPg = { client: 'pg', dataDir: config.dataDir, poolSize } as const;
   const options: CopyOptions =
     source.client === 'pg'
       ? {
@@ -171,11 +170,7 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<string> 
           sqlite: { client: 'auto', dataDir: await dataFolderOf(to), busyTimeoutMs },
           to: 'sqlite3',
         }
-      : {
-          sqlite: source,
-          pg: { client: 'pg', dataDir: config.dataDir, connection: connectionOf(to), poolSize },
-          to: 'pg',
-        };
+      : { sqlite: source, pg: { ...toPg, connection: connectionOf(to) }, to: 'pg' };
   const progress = createProgress(io);
   const copied = await copyStore({ ...options, onProgress: progress.show }).finally(progress.clear);
   printTable(io, copied, [{ TABLE: 'table', ROWS: 'rows', SUM: 'sum', CHECKSUM: 'checksum' }]);

@@ -1,35 +1,44 @@
 // `pulsegate exit` and `pulsegate node`: the named ways out of this machine, and the daemons that share the database.
 import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
 import { nodeNameOf } from '../parts/database/node.js';
-import { type Answer, type Api, type ItemOf, worded } from './shared/api.js';
+import type { Answer, Api, ItemOf } from './shared/api.js';
 import { CommandError, found, notFound } from './shared/command.js';
-import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
-import { NONE, textOrNone } from './shared/options.js';
+import type { AddCommands } from './shared/group.js';
+import { NONE, nameOrNone } from './shared/options.js';
+import { choice, type Described, param, repeated, toggle } from './shared/params.js';
 
-const EXIT = { '<name>': 'name of the exit' } as const;
+const EXIT = { name: '<name>  name of the exit' } as const;
+const list = <Item>(described: Described, read: (text: string) => Item) =>
+  repeated(described, (text) => (text === NONE ? [] : [read(text)]));
 const FIELDS = {
-  '--address <address...>': 'source addresses, or IPv6 networks such as 2001:db8::/64',
-  '--choose <by>': { help: 'each has one address', choices: ['account', 'session'] },
-  '--interface <name>': {
-    help: 'network interface that sockets are bound to; none removes it',
-    read: textOrNone,
-  },
-  '--mark <n>': {
-    help: 'mark of packets, for routes by policy (CAP_NET_ADMIN); 0 removes it',
-    read: readMark,
-  },
-  '--family <family>': { help: 'address family', choices: [...EXIT_FAMILIES, NONE] },
-  '--upstream <proxy...>':
-    '[SCHEME://][USER[:PASSWORD]@]host:port in order; SCHEME: socks5, http, with TLS socks5s, https; none: no',
-  '--names <where>': { help: 'where --upstream resolves names', choices: ['here', 'proxy'] },
-  '--seller <name...>': 'sellers whose accounts may use it; none: no seller',
-  '--default': 'for accounts without an exit',
-  '--no-default': 'not for accounts without an exit',
-} as const;
+  addresses: list('--address <address...>  source addresses, or IPv6 networks such as 2001:db8::/64', String),
+  choose: choice('--choose <by>  each has one address', ['account', 'session']),
+  interface: nameOrNone('--interface <name>  network interface that sockets are bound to; none removes it'),
+  mark: param('--mark <n>  mark of packets, for routes by policy (CAP_NET_ADMIN); 0 removes it', readMark),
+  family: choice('--family <family>  address family', [...EXIT_FAMILIES, NONE]).finds(async (_, family) =>
+    family === NONE ? null : family,
+  ),
+  upstreams: list(
+    '--upstream <proxy...>  [SCHEME://][USER[:PASSWORD]@]host:port in order; SCHEME: socks5, http, with TLS socks5s, https; none: no',
+    readUpstream,
+  ),
+  names: choice('--names <where>  where --upstream resolves names', ['here', 'proxy']),
+  sellers: list('--seller <name...>  sellers whose accounts may use it; none: no seller', String).finds(
+    idOfSeller,
+  ),
+  isDefault: toggle(
+    '--default  for accounts without an exit',
+    '--no-default  not for accounts without an exit',
+  ),
+};
+const REFUSALS = {
+  'body.name': 'The name must be 1 to 64 letters, digits, dots, dashes and underscores.',
+  'no-exit': 'No such exit. See: pulsegate exit list',
+};
 
 export const addExitCommands: AddCommands = (program) => {
   const exit = program
-    .group('exit', 'manage exits: the source addresses or proxies by which sessions leave')
+    .group('exit', 'manage exits: the source addresses or proxies by which sessions leave', REFUSALS)
     .examples(
       'exit add jp --address 192.0.2.7 192.0.2.8',
       'exit set jp --choose session',
@@ -47,37 +56,22 @@ export const addExitCommands: AddCommands = (program) => {
     ]);
 
   exit
-    .command('add', 'add an exit, for sessions that begin from now on', { ...EXIT, ...FIELDS })
-    .answers(async ({ call }, { name, ...given }) => {
-      const added = await worded(call('POST /exits', { body: { name, ...(await fieldsOf(given, call)) } }), {
-        'body.name': 'The name must be 1 to 64 letters, digits, dots, dashes and underscores.',
-      });
-      return [added, `${name}: ${leavesBy(added)}.`];
-    });
+    .command('add', 'add an exit, for sessions that begin from now on', EXIT, FIELDS)
+    .calls('POST /exits', ({ name }, added) => `${name}: ${leavesBy(added)}.`);
 
   exit
-    .command('set', 'change an exit; values you do not give stay as they are', { ...EXIT, ...FIELDS })
-    .answers(async ({ call }, { name, ...given }) => {
-      const body = await fieldsOf(given, call);
-      const shown = await worded(call('PATCH /exits/{name}', { params: { name }, body }), NO_EXIT);
-      return [shown, `${name}: ${leavesBy(shown)}.`];
-    });
+    .command('set', 'change an exit; values you do not give stay as they are', EXIT, FIELDS)
+    .calls('PATCH /exits/{name}', ({ name }, changed) => `${name}: ${leavesBy(changed)}.`);
 
   exit
-    .command('remove', 'remove an exit that no account uses; its live sessions go on', {
-      ...EXIT,
-      ...YES_OPTION,
-    })
-    .runs(async ({ call, confirm }, { name }) => {
-      await confirm(`The exit ${name} will be removed.`);
-      await worded(call('DELETE /exits/{name}', { params: { name } }), NO_EXIT);
-      return `Removed ${name}.`;
-    });
+    .command('remove', 'remove an exit that no account uses; its live sessions go on', EXIT)
+    .asks(({ name }) => `The exit ${name} will be removed.`)
+    .calls('DELETE /exits/{name}', ({ name }) => `Removed ${name}.`);
 
   exit
     .command('test', 'connect out through an exit to the server of egress.exitTest; needs the daemon', EXIT)
     .answers(async ({ call, print }, { name }) => {
-      const tested = await worded(call('POST /exits/{name}/test', { params: { name } }), NO_EXIT);
+      const tested = await call('POST /exits/{name}/test', { params: { name } });
       if (!tested.ok) process.exitCode = 1;
       const show = () => {
         if (!tested.ok) throw new CommandError(`The test failed: ${tested.reason}.`);
@@ -88,28 +82,10 @@ export const addExitCommands: AddCommands = (program) => {
     });
 };
 
-const withoutNone = (texts: readonly string[] | undefined) => texts?.filter((text) => text !== NONE);
-
-/** Undefined fields are not changed. */
-async function fieldsOf(given: ValuesOf<typeof FIELDS>, call: Api['call']) {
-  const { choose, interface: device, mark, family, names } = given;
-  const sellers = withoutNone(given.seller);
-  return {
-    ...{ choose, interface: device, mark, names },
-    addresses: withoutNone(given.address),
-    family: family === NONE ? null : family,
-    upstreams: withoutNone(given.upstream)?.map(readUpstream),
-    isDefault: given.default,
-    sellers: sellers && (await idsOfSellers(sellers, call)),
-  };
-}
-
-async function idsOfSellers(names: readonly string[], call: Api['call']): Promise<string[]> {
-  const operators = names.length === 0 ? [] : (await call('GET /operators')).items;
-  return names.map((name) => {
-    const seller = operators.find((each) => each.role === 'seller' && each.name === name);
-    return found(seller, 'operator', name, 'seller').id;
-  });
+async function idOfSeller({ call }: Api, name: string): Promise<string> {
+  const { items } = await call('GET /operators');
+  const seller = items.find((each) => each.role === 'seller' && each.name === name);
+  return found(seller, 'operator', name, 'seller').id;
 }
 
 /** Without a password: the stored one of the same proxy and user name. */
@@ -141,8 +117,6 @@ function leavesBy(exit: Answer<'GET /exits/{name}'>): string {
   return parts.filter((part) => part !== '').join('; ') || 'as the system chooses';
 }
 
-const NO_EXIT = { 'no-exit': 'No such exit. See: pulsegate exit list' };
-
 const CHANGES = {
   drain: {
     does: 'stop accepting new connections; live sessions continue and /readyz returns 503',
@@ -172,13 +146,15 @@ export const addNodeCommands: AddCommands = (program) => {
 
   for (const verb of ['drain', 'undrain'] as const)
     node
-      .command(verb, CHANGES[verb].does, { '[name]': 'node name (default: the node of this configuration)' })
-      .runs(async ({ call, load }, { name: given }) => {
+      .command(verb, CHANGES[verb].does, {
+        given: '[name]  node name (default: the node of this configuration)',
+      })
+      .runs(async ({ call, load }, { given }) => {
         const name = given ?? nodeNameOf((await load()).config);
         const missing = notFound('node', name);
         if (name === '') throw missing;
-        const changed = call(`POST /nodes/{name}/${verb}`, { params: { name } });
-        await worded(changed, { 'no-node': missing, 'path.name': missing });
+        const refusals = { 'no-node': missing, 'path.name': missing };
+        await call(`POST /nodes/{name}/${verb}`, { params: { name } }, refusals);
         return CHANGES[verb].done.replace('NAME', () => name);
       });
 };

@@ -1,38 +1,33 @@
 // `pulsegate operator` and `pulsegate token`: the operators besides the administrator, and API tokens.
 import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { ROLES, TOKEN_SCOPES } from '../core/auth/operator.js';
-import { withoutUndefined } from '../http/fields.js';
-import { type Answer, type Api, worded } from './shared/api.js';
+import type { Api, ItemOf } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
-import { type AddCommands, type ValuesOf, YES_OPTION } from './shared/group.js';
-import { parseByteSize, parseCount, parseExpiry, requireChange } from './shared/options.js';
+import type { AddCommands } from './shared/group.js';
+import { byteSize, count, expiry, requireChange } from './shared/options.js';
+import { choice, param, required } from './shared/params.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
 import { formatBytes } from './shared/table.js';
 
-const OPERATOR = { '<name>': 'operator name or id' } as const;
+const OPERATOR = { operator: param('<name>  operator name or id').finds(findOperator) };
+const role = () => choice('--role <role>  role of the operator', ROLES);
 const BUDGET = {
-  '--accounts <n>': {
-    help: 'budget of a seller: accounts to create; none removes the limit',
-    read: parseCount,
+  budget: {
+    accounts: count('--accounts <n>  budget of a seller: accounts to create; none removes the limit'),
+    days: count('--days <n>  budget of a seller: days to give to accounts, in total; none removes the limit'),
+    bytes: byteSize(
+      '--traffic <size>  budget of a seller: traffic to grant by quotas (500GiB); none removes the limit',
+    ),
   },
-  '--days <n>': {
-    help: 'budget of a seller: days to give to accounts, in total; none removes the limit',
-    read: parseCount,
-  },
-  '--traffic <size>': {
-    help: 'budget of a seller: traffic to grant by quotas (500GiB); none removes the limit',
-    read: parseByteSize,
-  },
-} as const;
-
-const WRONG_NAME = {
+};
+const REFUSALS = {
   'body.name': 'The name must be 1 to 255 bytes, without a colon or control characters.',
   'name-taken': 'Another operator or the administrator has this name.',
 };
 
 export const addOperatorCommands: AddCommands = (program) => {
   const operator = program
-    .group('operator', 'manage the operators besides the administrator')
+    .group('operator', 'manage the operators besides the administrator', REFUSALS)
     .help(
       '\nRoles:\n  viewer    sees every account and changes nothing\n  seller    works on its own accounts within its budget, and sees no others\n  operator  works on every account, but not on settings, nodes and agents',
     )
@@ -52,52 +47,50 @@ export const addOperatorCommands: AddCommands = (program) => {
     ]);
 
   operator
-    .command('add', 'add an operator; takes effect within a second', {
-      '<name>': 'user name of the operator',
-      '--role <role>': { help: 'role of the operator', choices: ROLES, isRequired: true },
-      ...PASSWORD_STDIN,
-      ...BUDGET,
-    })
+    .command(
+      'add',
+      'add an operator; takes effect within a second',
+      { name: '<name>  user name of the operator', role: required(role()) },
+      PASSWORD_STDIN,
+      BUDGET,
+    )
     .examples('operator add kim --role viewer --password-stdin < password.txt')
-    .answers(async ({ call, io }, { name, role, ...given }) => {
-      const password = await readNewPassword(io, given);
-      const body = { name, role, password, budget: { ...NO_BUDGET, ...budgetOf(given) } };
-      const added = await worded(call('POST /operators', { body }), WRONG_NAME);
-      return [added, `Added ${name} (${role}).`];
+    .answers(async ({ call, io }, { passwordStdin, ...given }) => {
+      const password = await readNewPassword(io, passwordStdin);
+      const body = { ...given, password, budget: { ...NO_BUDGET, ...given.budget } };
+      return [await call('POST /operators', { body }), `Added ${given.name} (${given.role}).`];
     });
 
   operator
-    .command('update', 'update an operator; fields you do not give stay as they are', {
-      ...OPERATOR,
-      '--role <role>': { help: 'role of the operator', choices: ROLES },
-      '--rename <name>': 'new user name',
-      '--password': 'prompt for a new password',
-      '--password-stdin': 'read a new password from stdin',
-      '--keep-tokens': KEEP_TOKENS,
-      ...BUDGET,
-      '--enable': 'allow sign-in',
-      '--disable': 'end sessions, and refuse sign-in and tokens',
-    })
-    .answers(async (run, { name: nameOrId, ...given }) => {
+    .command(
+      'update',
+      'update an operator; fields you do not give stay as they are',
+      {
+        nameOrId: '<name>  operator name or id',
+        role: role(),
+        name: '--rename <name>  new user name',
+        password: '--password  prompt for a new password',
+        passwordStdin: '--password-stdin  read a new password from stdin',
+      },
+      KEEP_TOKENS,
+      BUDGET,
+      {
+        enable: '--enable  allow sign-in',
+        disable: '--disable  end sessions, and refuse sign-in and tokens',
+      },
+    )
+    .answers(async ({ call, io }, { nameOrId, ...given }) => {
       const isEnabled = requireChange('operator update', given);
-      const isNewPassword = given.password || given.passwordStdin;
-      if (given.keepTokens && !isNewPassword)
+      const { enable, disable, password, passwordStdin, keepTokens = false, ...fields } = given;
+      const isNewPassword = password || passwordStdin;
+      if (keepTokens && !isNewPassword)
         throw new CommandError('--keep-tokens needs --password or --password-stdin.', 2);
-      const password = isNewPassword ? await readNewPassword(run.io, given) : undefined;
-      const { id, name, tokens } = await findOperator(run, nameOrId);
-      const { role, rename, keepTokens } = given;
-      const body = {
-        role,
-        name: rename,
-        isEnabled,
-        password,
-        budget: budgetOf(given),
-        revokeTokens: !keepTokens,
-      };
-      const change = run.call('PATCH /operators/{id}', { params: { id }, body });
-      const changed = await worded(change, WRONG_NAME);
-      const revoked = isNewPassword && !keepTokens && tokens > 0 ? `\nRevoked API tokens: ${tokens}.` : '';
-      return [changed, `Updated ${name}.${revoked}`];
+      const chosen = isNewPassword ? await readNewPassword(io, passwordStdin) : undefined;
+      const { id, name, tokens } = await findOperator({ call }, nameOrId);
+      const body = { ...fields, isEnabled, password: chosen, revokeTokens: !keepTokens };
+      const changed = await call('PATCH /operators/{id}', { params: { id }, body });
+      const isRevoked = isNewPassword && !keepTokens && tokens > 0;
+      return [changed, `Updated ${name}.${isRevoked ? `\nRevoked API tokens: ${tokens}.` : ''}`];
     });
 
   operator
@@ -106,35 +99,27 @@ export const addOperatorCommands: AddCommands = (program) => {
       'disable the second factor of an operator, for lost codes; takes effect within a second',
       OPERATOR,
     )
-    .runs(async (run, { name }) => {
-      const { id, totpEnabled: wasOn } = await findOperator(run, name);
-      if (wasOn) await run.call('DELETE /operators/{id}/totp', { params: { id } });
+    .runs(async ({ call }, { operator: { id, totpEnabled: wasOn } }) => {
+      if (wasOn) await call('DELETE /operators/{id}/totp', { params: { id } });
       return wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.';
     });
 
   operator
-    .command('remove', 'remove an operator with its sessions and tokens', { ...OPERATOR, ...YES_OPTION })
-    .runs(async (run, { name: nameOrId }) => {
-      const { id, name } = await findOperator(run, nameOrId);
-      await run.confirm(
+    .command('remove', 'remove an operator with its sessions and tokens', OPERATOR)
+    .asks(
+      ({ operator: { name } }) =>
         `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`,
-      );
-      await run.call('DELETE /operators/{id}', { params: { id } });
-      return `Removed ${name}.`;
-    });
+    )
+    .calls('DELETE /operators/{id}', ({ operator: { name } }) => `Removed ${name}.`);
 };
 
-type Operator = Answer<'GET /operators'>['items'][number];
+type Operator = ItemOf<'GET /operators'>;
 
 async function findOperator({ call }: Pick<Api, 'call'>, nameOrId: string): Promise<Operator> {
   const { items } = await call('GET /operators');
   const named = items.find(({ name }) => name === nameOrId);
   return found(named ?? items.find(({ id }) => id === nameOrId.toLowerCase()), 'operator', nameOrId);
 }
-
-/** Returns the bounds that the options set. */
-const budgetOf = ({ accounts, days, traffic: bytes }: ValuesOf<typeof BUDGET>) =>
-  withoutUndefined<Partial<Budget>>({ accounts, days, bytes });
 
 /** Used amount and bound of a part; empty for other roles. */
 function budgetColumn(part: keyof Budget, bound: (n: number) => string, amount = bound) {
@@ -146,7 +131,11 @@ function budgetColumn(part: keyof Budget, bound: (n: number) => string, amount =
 
 export const addTokenCommands: AddCommands = (program) => {
   const token = program
-    .group('token', 'manage API tokens for /api/v1')
+    .group('token', 'manage API tokens for /api/v1', {
+      'body.name': new CommandError('The name must be 1 to 100 characters.', 2),
+      'body.expiresAt': new CommandError('--expires is in the past.', 2),
+      'too-many-tokens': 'The limit admin.maxTokens is reached. Revoke a token first.',
+    })
     .examples(
       'token create billing --scope accounts:read accounts:write --expires 90d',
       'token revoke billing',
@@ -161,40 +150,33 @@ export const addTokenCommands: AddCommands = (program) => {
 
   token
     .command('create', 'create a token and print its secret once', {
-      '<name>': 'token name',
-      '--scope <scope...>': { help: 'scopes of the token', choices: TOKEN_SCOPES, isRequired: true },
-      '--expires <when>': {
-        help: 'expiry: never (default), a duration from now (90d), or a date in UTC',
-        read: parseExpiry,
-      },
+      name: '<name>  token name',
+      scopes: required(choice('--scope <scope...>  scopes of the token', TOKEN_SCOPES)),
+      expiresAt: expiry(
+        '--expires <when>  expiry: never (default), a duration from now (90d), or a date in UTC',
+      ),
     })
-    .answers(async ({ call }, { name, scope: scopes, expires }) => {
-      const body = { name, scopes, expiresAt: expires };
-      const created = await worded(call('POST /tokens', { body }), {
-        'body.name': new CommandError('The name must be 1 to 100 characters.', 2),
-        'body.expiresAt': new CommandError('--expires is in the past.', 2),
-        'too-many-tokens': 'The limit admin.maxTokens is reached. Revoke a token first.',
-      });
-      return [created, `${created.secret}   (shown only once; send it as Authorization: Bearer …)`];
-    });
+    .calls(
+      'POST /tokens',
+      (_, { secret }) => `${secret}   (shown only once; send it as Authorization: Bearer …)`,
+    );
 
   token
     .command('revoke', 'revoke a token; takes effect within a second', {
-      '<token>': 'token name, id or prefix',
-      ...YES_OPTION,
+      token: param('<token>  token name, id or prefix').finds(findToken),
     })
-    .runs(async ({ call, confirm }, { token: wanted }) => {
-      const { items } = await call('GET /tokens');
-      const matching = items.filter(
-        ({ id, name, prefix }) => name === wanted || id === wanted.toLowerCase() || prefix === wanted,
-      );
-      if (matching.length > 1)
-        throw new CommandError(
-          `Ambiguous name: ${matching.length} tokens are named ${JSON.stringify(wanted)}. Use a prefix: ${matching.map(({ prefix }) => prefix).join(', ')}`,
-        );
-      const { id, name, prefix } = found(matching[0], 'token', wanted);
-      await confirm(`The token ${name} (${prefix}…) will be revoked.`);
-      await call('DELETE /tokens/{id}', { params: { id } });
-      return `Revoked ${name}.`;
-    });
+    .asks(({ token: { name, prefix } }) => `The token ${name} (${prefix}…) will be revoked.`)
+    .calls('DELETE /tokens/{id}', ({ token: { name } }) => `Revoked ${name}.`);
 };
+
+async function findToken({ call }: Api, wanted: string) {
+  const { items } = await call('GET /tokens');
+  const matching = items.filter(
+    ({ id, name, prefix }) => name === wanted || id === wanted.toLowerCase() || prefix === wanted,
+  );
+  if (matching.length > 1)
+    throw new CommandError(
+      `Ambiguous name: ${matching.length} tokens are named ${JSON.stringify(wanted)}. Use a prefix: ${matching.map(({ prefix }) => prefix).join(', ')}`,
+    );
+  return found(matching[0], 'token', wanted);
+}

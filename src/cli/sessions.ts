@@ -2,8 +2,8 @@
 import { findAccount } from './account/find.js';
 import { daemonApi, type ItemOf } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
-import { type AddCommands, YES_OPTION } from './shared/group.js';
-import { parseLimit } from './shared/options.js';
+import type { AddCommands } from './shared/group.js';
+import { limitOption } from './shared/options.js';
 import { countOf, printTable } from './shared/table.js';
 
 type Session = ItemOf<'GET /sessions'>;
@@ -20,13 +20,13 @@ export const addSessionCommands: AddCommands = (program) => {
 
   session
     .command('list', 'list live sessions, newest first', {
-      '--search <text>': 'filter by text in user name, client, destination or GameID',
-      '--game <id>': 'filter by GameID',
-      '--limit <n>': { help: 'maximum number of sessions', read: parseLimit, initial: 100 },
+      search: '--search <text>  filter by text in user name, client, destination or GameID',
+      game: '--game <id>  filter by GameID',
+      limit: limitOption('sessions', 100),
     })
-    .answers(async ({ io, load, print }, { search, game, limit }) => {
+    .answers(async ({ io, load, print }, { limit, ...query }) => {
       const api = daemonApi((await load()).config);
-      const { items, matched, total } = await api.list('GET /sessions', { search, game }, limit);
+      const { items, matched, total } = await api.list('GET /sessions', query, limit);
       const show = () => {
         printTable(io, items, [
           { ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS), 'USER NAME': 'username' },
@@ -43,17 +43,17 @@ export const addSessionCommands: AddCommands = (program) => {
 
   session
     .command('end', 'end sessions; players can reconnect', {
-      '[id...]': 'session ids or unique prefixes',
-      '--account <account>': 'end all sessions of this account',
-      ...YES_OPTION,
+      ids: '[id...]  session ids or unique prefixes',
+      account: '--account <account>  end all sessions of this account',
     })
-    .answers(async (run, { id: ids, account }) => {
+    .asks()
+    .answers(async (run, { ids, account }) => {
       if (ids.length > 0 === (account !== undefined))
         throw new CommandError('Give either session ids or --account.', 2);
       const accountId = account === undefined ? undefined : (await findAccount(run, account)).id;
       const api = daemonApi((await run.load()).config);
       const all = await api.list('GET /sessions', { accountId });
-      const chosen = accountId === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
+      const chosen = account === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
         await run.confirm(`${countOf(chosen.length, 'session')} of ${names} will end.`);

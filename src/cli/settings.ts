@@ -11,8 +11,9 @@ import {
 import { etagOf } from '../http/api/route.js';
 import { type Api, unlessChangedMeanwhile } from './shared/api.js';
 import { CommandError, notFound } from './shared/command.js';
-import { type AddCommands, printList, YES_OPTION } from './shared/group.js';
-import { limitWords, PLAN_LIMITS, textOrNone, toLimits } from './shared/options.js';
+import { type AddCommands, printList } from './shared/group.js';
+import { limitWords, nameOrNone, PLAN_LIMITS } from './shared/options.js';
+import { param, toggle } from './shared/params.js';
 import type { Columns } from './shared/table.js';
 
 export const addWhitelistCommands: AddCommands = (program) => {
@@ -31,10 +32,10 @@ export const addWhitelistCommands: AddCommands = (program) => {
 
   whitelist
     .command('set', 'replace the whitelist; takes effect with the next request', {
-      '<list>': 'comma-separated addresses, wildcards (10.0.*) and networks (10.0.0.0/8); "" allows all',
+      whitelist:
+        '<list>  comma-separated addresses, wildcards (10.0.*) and networks (10.0.0.0/8); "" allows all',
     })
-    .runs(async ({ call }, { list }) => {
-      const body = { whitelist: list };
+    .runs(async ({ call }, body) => {
       const { entries } = await call('POST /settings/whitelist/check', { body });
       const bad = entries.filter(({ kind }) => kind === 'invalid').map(({ text }) => text);
       if (bad.length > 0)
@@ -45,7 +46,7 @@ export const addWhitelistCommands: AddCommands = (program) => {
 
   whitelist
     .command('check', 'check whether an address is allowed; exit code 1 if not', {
-      '<address>': 'IPv4 or IPv6 address',
+      address: '<address>  IPv4 or IPv6 address',
     })
     .answers(async ({ call }, { address }) => {
       const body = { ...(await call('GET /settings/whitelist')), address };
@@ -79,51 +80,52 @@ export const addPlanCommands: AddCommands = (program) => {
     .command(
       'set',
       'create or change a plan; values you do not give stay as they are; none removes a limit',
-      {
-        '<name>': 'plan name',
-        ...PLAN_LIMITS,
-        '--days <n>': { help: 'duration in days, or forever', read: readDays },
-        '--from-first-login': 'count the days of new accounts from their first login',
-        '--no-from-first-login': 'count the days of new accounts from their creation',
-        '--exit <name>': { help: 'exit that accounts of the plan get; none: theirs stays', read: textOrNone },
-      },
+      { name: '<name>  plan name' },
+      TERMS,
     )
-    .runs(async (api, { name, days, fromFirstLogin, exit, ...limits }) => {
+    .runs(async (api, { name, limits, ...terms }) => {
       if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
       const saved = await save(api, (list) => {
         const at = list.findIndex((each) => each.name === name);
-        const old = list[at] ?? NEW_PLAN;
-        const next = {
-          name,
-          days: days === undefined ? old.days : days,
-          startsAtFirstLogin: fromFirstLogin ?? old.startsAtFirstLogin,
-          exit: exit === undefined ? old.exit : exit,
-          limits: { ...old.limits, ...toLimits(limits) },
-        };
+        const old = list[at] ?? { name, ...NEW_PLAN };
+        const next = { ...old, ...terms, limits: { ...old.limits, ...limits } };
         if (at >= 0) return list.with(at, next);
         if (list.length < MAX_PLANS) return [...list, next];
         throw new CommandError(`The limit of ${MAX_PLANS} plans is reached. Remove a plan first.`);
       });
-      const { days: length, limits: set } = saved.find((each) => each.name === name) ?? NEW_PLAN;
-      return `${name}: ${length === null ? 'forever' : `${length} days`}, ${limitWords(set)}`;
+      const { days, limits: set } = saved.find((each) => each.name === name) ?? NEW_PLAN;
+      return `${name}: ${days === null ? 'forever' : `${days} days`}, ${limitWords(set)}`;
     });
 
   plan
     .command('remove', 'remove a plan; accounts keep their expiry and limits', {
-      '<name>': 'plan name',
-      ...YES_OPTION,
+      name: param('<name>  plan name').finds(findPlan),
     })
+    .asks(({ name }) => `The plan ${name} will be removed. Accounts keep their expiry and limits.`)
     .runs(async (run, { name }) => {
-      if (!(await readPlans(run)).some((each) => each.name === name)) throw notFound('plan', name);
-      await run.confirm(`The plan ${name} will be removed. Accounts keep their expiry and limits.`);
       await save(run, (list) => list.filter((each) => each.name !== name));
       return `Removed ${name}.`;
     });
 };
 
+const TERMS = {
+  limits: PLAN_LIMITS,
+  days: param('--days <n>  duration in days, or forever', readDays),
+  startsAtFirstLogin: toggle(
+    '--from-first-login  count the days of new accounts from their first login',
+    '--no-from-first-login  count the days of new accounts from their creation',
+  ),
+  exit: nameOrNone('--exit <name>  exit that accounts of the plan get; none: theirs stays'),
+};
+
 const NEW_PLAN = { days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS, exit: null };
 
 const readPlans = async ({ call }: Api): Promise<Plan[]> => (await call('GET /settings/plans')).plans;
+
+async function findPlan(api: Api, name: string): Promise<string> {
+  if ((await readPlans(api)).some((each) => each.name === name)) return name;
+  throw notFound('plan', name);
+}
 
 /** Saves what `change` makes of the stored plans. */
 const save = (api: Api, change: (list: Plan[]) => Plan[]): Promise<Plan[]> =>

@@ -82,7 +82,7 @@ describe('on a terminal', needs('python3'), () => {
     assert.equal(twice.code, 0, twice.shown);
     const { stdin, stderr } = { stdin: new PassThrough(), stderr: new PassThrough() };
     const io = { stdin: Object.assign(stdin, { isTTY: true }), stderr } as unknown as CommandIo;
-    const password = readNewPassword(io, { passwordStdin: false });
+    const password = readNewPassword(io, false);
     for (const byte of Buffer.from('密码\r密码\r')) stdin.write(Buffer.of(byte));
     assert.equal(await password, '密码');
   });

@@ -1,64 +1,56 @@
 // `pulsegate account`: its commands, and by themselves those of one account that do not print it: name, limits, secret link.
 import { formatHostPort } from '../../core/ip.js';
-import { type Answer, worded } from '../shared/api.js';
+import type { Answer } from '../shared/api.js';
 import { CommandError, type CommandIo, printLine } from '../shared/command.js';
-import { type AddCommands, type Group, YES_OPTION } from '../shared/group.js';
-import { ACCOUNT_LIMITS, limitLines, toLimits } from '../shared/options.js';
+import type { AddCommands, Group } from '../shared/group.js';
+import { ACCOUNT_LIMITS, limitLines } from '../shared/options.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
-import { addAdd, addUpdate, wordedAccount } from './change.js';
+import { addAdd, addUpdate } from './change.js';
 import { addExport, addImport } from './files.js';
-import { ACCOUNT, findAccount } from './find.js';
+import { ACCOUNT, ACCOUNT_NAME, ACCOUNTS, findAccount } from './find.js';
 import { addLink, readLinkAddress } from './link.js';
 import { addRenewAndUpgrade } from './plan.js';
 import { addListAndShow } from './show.js';
 
+/** What commands say of changes that the API has no sentence for. */
+const REFUSALS = {
+  'body.username too-short': 'User name and password must not be empty.',
+  'body.username': 'The user name must be 1 to 255 bytes of UTF-8 without control characters.',
+  'body.password': 'The password must be 1 to 255 bytes of UTF-8 and not only white space.',
+  'username-taken': 'An account with this user name already exists.',
+};
+
 export const addAccountCommands: AddCommands = (program) => {
-  const account = program.group('account', 'manage accounts');
+  const account = program.group('account', 'manage accounts', REFUSALS);
   addAdd(account);
   addListAndShow(account);
   addUpdate(account);
-
   account
-    .command('rename', 'rename an account and end its live sessions; keeps heartbeats and history', {
-      ...ACCOUNT,
-      '<name>': 'new user name',
+    .command('rename', 'rename an account and end its live sessions; keeps heartbeats and history', ACCOUNT, {
+      username: '<name>  new user name',
     })
-    .answers(async (run, { account: nameOrId, name: username }) => {
-      const { id, username: before } = await findAccount(run, nameOrId);
-      const change = run.call('PATCH /accounts/{id}', { params: { id }, body: { username } });
-      return [await wordedAccount(change), `Renamed ${before} to ${username}.`];
-    });
-
+    .calls('PATCH /accounts/{id}', ({ account, username }) => `Renamed ${account.username} to ${username}.`);
   account
     .command('resume', 'lift the suspension of an account', ACCOUNT)
-    .answers(async (run, { account: nameOrId }) => {
-      const { id, username } = await findAccount(run, nameOrId);
+    .answers(async ({ call }, { account: { id, username } }) => {
       const body = { suspendedUntil: null };
-      return [await run.call('PATCH /accounts/{id}', { params: { id }, body }), `Resumed ${username}.`];
+      return [await call('PATCH /accounts/{id}', { params: { id }, body }), `Resumed ${username}.`];
     });
-
   addRenewAndUpgrade(account);
   addLink(account);
   addSubscriptionCommands(account);
-
   account
-    .command('remove', 'remove accounts and their heartbeat data permanently', {
-      '<account...>': 'user names or ids',
-      ...YES_OPTION,
-    })
-    .runs(async (run, { account: namesOrIds }) => {
-      // Look up every account first: with a mistyped name, nothing is removed.
-      const accounts = [];
-      for (const nameOrId of namesOrIds) accounts.push(await findAccount(run, nameOrId));
-      const names = accounts.map(({ username }) => username).join(', ');
+    .command('remove', 'remove accounts and their heartbeat data permanently', ACCOUNTS)
+    .asks(({ accounts }) => {
       const entries = accounts.reduce((sum, { dataCount }) => sum + dataCount, 0);
-      await run.confirm(`${names} and ${entries} heartbeat entries will be removed.`);
+      return `${accounts.map(({ username }) => username).join(', ')} and ${entries} heartbeat entries will be removed.`;
+    })
+    .runs(async ({ call, print }, { accounts }) => {
       for (const { id, username } of accounts) {
-        await run.call('DELETE /accounts/{id}', { params: { id } });
-        run.print(`Removed ${username}.`);
+        await call('DELETE /accounts/{id}', { params: { id } });
+        print(`Removed ${username}.`);
       }
     });
-
   addLimitCommands(account);
   addExport(account);
   addImport(account);
@@ -71,43 +63,40 @@ function addLimitCommands(account: Group): void {
       'account limits set player --max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month',
       'account limits set player --quota none',
     );
-
-  limits.command('show', 'show limits and usage', ACCOUNT).answers(async (run, { account: nameOrId }) => {
-    const { id } = await findAccount(run, nameOrId);
-    const shown = await run.call('GET /accounts/{id}/limits', { params: { id } });
-    return [shown, () => printLimits(run.io, shown.limits, shown.usage)];
-  });
-
+  limits
+    .command('show', 'show limits and usage', ACCOUNT)
+    .answers(async ({ call, io }, { account: { id } }) => {
+      const shown = await call('GET /accounts/{id}/limits', { params: { id } });
+      return [shown, () => printLimits(io, shown.limits, shown.usage)];
+    });
   limits
     .command(
       'set',
       'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
-      { ...ACCOUNT_LIMITS, ...ACCOUNT },
+      ACCOUNT_NAME,
+      ACCOUNT_LIMITS,
     )
-    .answers(async (run, { account: nameOrId, ...given }) => {
-      const body = toLimits(given);
+    .answers(async (run, { nameOrId, ...body }) => {
       if (Object.keys(body).length === 0)
         throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
       const known = Object.keys((await run.load()).config.egress.classes).join(', ') || 'none';
-      const unknownClass = `Unknown egress class ${JSON.stringify(given.egressClass)}. Configured classes: ${known}.`;
+      const unknownClass = `Unknown egress class ${JSON.stringify(body.egressClass)}. Configured classes: ${known}.`;
       const { id } = await findAccount(run, nameOrId);
-      const changed = await worded(run.call('PATCH /accounts/{id}/limits', { params: { id }, body }), {
-        'body.egressClass': new CommandError(unknownClass, 2),
-      });
+      const changed = await run.call(
+        'PATCH /accounts/{id}/limits',
+        { params: { id }, body },
+        { 'body.egressClass': new CommandError(unknownClass, 2) },
+      );
       return [changed, () => printLimits(run.io, changed.limits, null)];
     });
-
   limits
-    .command('reset-usage', 'reset the usage of the quota period to zero; keeps the daily history', {
-      ...ACCOUNT,
-      ...YES_OPTION,
-    })
-    .runs(async (run, { account: nameOrId }) => {
-      const { id, username, usage } = await findAccount(run, nameOrId);
-      await run.confirm(
+    .command('reset-usage', 'reset the usage of the quota period to zero; keeps the daily history', ACCOUNT)
+    .asks(
+      ({ account: { username, usage } }) =>
         `The usage of ${username} (${formatBytes(usage.periodBytes)}) will be reset to zero.`,
-      );
-      await run.call('POST /accounts/{id}/usage/reset', { params: { id } });
+    )
+    .runs(async ({ call }, { account: { id, username } }) => {
+      await call('POST /accounts/{id}/usage/reset', { params: { id } });
       return `Usage of ${username} reset.`;
     });
 }
@@ -134,31 +123,23 @@ function addSubscriptionCommands(account: Group): void {
   const link = account
     .group('subscription', 'manage the secret link from which client programs configure themselves')
     .examples('account subscription create player', 'account subscription revoke player --yes');
-
   link
     .command('show', 'show when the link was created', ACCOUNT)
-    .answers(async (run, { account: nameOrId }) => {
-      const { id, username } = await findAccount(run, nameOrId);
-      const shown = await run.call(`GET ${PATH}`, { params: { id } });
-      const { createdAt, hasFormerAddress } = shown;
+    .calls(`GET ${PATH}`, ({ account: { username } }, { createdAt, hasFormerAddress }) => {
       const former = hasFormerAddress ? ' An address of an earlier version still works.' : '';
-      return [shown, (createdAt ? `Link created ${createdAt}.` : `${username} has no link.`) + former];
+      return (createdAt ? `Link created ${createdAt}.` : `${username} has no link.`) + former;
     });
-
   link
     .command(
       'create',
       'create a new link and print it once; earlier ones stop working, and their sessions end',
-      {
-        ...ACCOUNT,
-        ...YES_OPTION,
-      },
+      ACCOUNT,
     )
-    .answers(async (run, { account: nameOrId }) => {
+    .asks()
+    .answers(async (run, { account: { id, username } }) => {
       const { tls, port, playerPage } = (await run.load()).config.admin;
       if (!playerPage.enabled)
         throw new CommandError('The daemon does not serve links: set admin.playerPage.enabled.');
-      const { id, username } = await findAccount(run, nameOrId);
       const params = { id };
       const { createdAt, hasFormerAddress } = await run.call(`GET ${PATH}`, { params });
       if (createdAt !== null || hasFormerAddress)
@@ -176,18 +157,12 @@ function addSubscriptionCommands(account: Group): void {
         );
       return [{ ...made, url }, url];
     });
-
   link
-    .command('revoke', 'revoke the link and earlier ones, and end their sessions', {
-      ...ACCOUNT,
-      ...YES_OPTION,
-    })
-    .runs(async (run, { account: nameOrId }) => {
-      const { id, username } = await findAccount(run, nameOrId);
-      await run.confirm(`The link of ${username} will stop working.`);
-      await worded(run.call(`DELETE ${PATH}`, { params: { id } }), {
-        'no-subscription': `${username} has no link.`,
-      });
-      return `Revoked the link of ${username}.`;
-    });
+    .command('revoke', 'revoke the link and earlier ones, and end their sessions', ACCOUNT)
+    .asks(({ account: { username } }) => `The link of ${username} will stop working.`)
+    .calls(
+      `DELETE ${PATH}`,
+      ({ account: { username } }) => `Revoked the link of ${username}.`,
+      ({ account: { username } }) => ({ 'no-subscription': `${username} has no link.` }),
+    );
 }

@@ -1,13 +1,13 @@
 // `pulsegate account add` and `account update`.
 import { addressesOfText } from '../../core/accounts/access/address-list.js';
-import { type Contacts, changedTags } from '../../core/accounts/fields/contacts.js';
-import { withoutUndefined } from '../../http/fields.js';
-import { unlessChangedMeanwhile, worded } from '../shared/api.js';
+import { CONTACT_LANGUAGES, changedTags } from '../../core/accounts/fields/contacts.js';
+import { unlessChangedMeanwhile } from '../shared/api.js';
 import { notFound } from '../shared/command.js';
-import type { Group, ValuesOf } from '../shared/group.js';
-import { ACCOUNT_LIMITS, parseExpiry, requireChange, toLimits } from '../shared/options.js';
+import type { Group } from '../shared/group.js';
+import { ACCOUNT_LIMITS, expiry, requireChange } from '../shared/options.js';
+import { choice, type Described, param, repeated } from '../shared/params.js';
 import { PASSWORD_STDIN } from '../shared/prompt.js';
-import { ACCOUNT, collectTag, findAccount } from './find.js';
+import { ACCOUNT_NAME, findAccount, tagsOption } from './find.js';
 import { choosePassword, printCredentials } from './link.js';
 
 const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
@@ -15,109 +15,74 @@ const SCHEDULE_HELP =
   'days and hours at which the account may be used, in the time zone of the configuration: "mon-fri 08:00-23:00; sat,sun 00:00-24:00"';
 const ALLOWED_HELP =
   'client addresses, networks or countries from which the account may log in: 203.0.113.0/24, asn:64500, country:de';
-const EXIT_HELP = 'exit by which its sessions leave (pulsegate exit list)';
-
-/** Splits `a, b` as well as repeated options. */
-const readAddresses = (text: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  ...addressesOfText(text),
-];
-
-/** The options of `add` and `update`; the help of an update says how a value is removed. */
-const fieldOptions = (use: 'add' | 'update') =>
-  ({
-    '--generate': 'generate a random password and print it once',
-    ...PASSWORD_STDIN,
-    '--email <address>': 'e-mail address for notices to the player',
-    '--telegram <chat>': 'Telegram chat id for notices to the player',
-    '--language <language>': { help: 'language of notices to the player', choices: ['zh', 'en', ''] },
-    '--remarks <text>': `notes about the account${use === 'add' ? '' : '; "" removes them'}`,
-    '--expires <when>': {
-      help: 'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)',
-      read: parseExpiry,
-    },
-    '--tag <tag>': { help: 'add a tag (repeatable)', read: collectTag },
-    '--allowed-clients <list>': {
-      help:
-        use === 'add' ? `${ALLOWED_HELP}; default: everywhere` : `replace the ${ALLOWED_HELP}; "" allows all`,
-      read: readAddresses,
-    },
-    '--schedule <text>': use === 'add' ? SCHEDULE_HELP : `${SCHEDULE_HELP}; "" allows all`,
-    ...ACCOUNT_LIMITS,
-    '--exit <name>': use === 'add' ? EXIT_HELP : `${EXIT_HELP}; "" for the default`,
-  }) as const;
 
 /** An empty text removes a value. */
-const orNull = <Text extends string>(text: Text | undefined) =>
-  text === '' ? null : (text as Exclude<Text, ''> | undefined);
+const text = (described: Described) => param(described, (given) => (given === '' ? null : given));
+/** Splits `a, b` as well as repeated options. */
+const addresses = (described: Described) => repeated(described, addressesOfText);
 
-/** Returns the fields that the options give and that `add` and `update` treat alike. */
-function fieldsOf(given: ValuesOf<ReturnType<typeof fieldOptions>>) {
-  const { email, telegram, language, allowedClients } = given;
+const PASSWORD = {
+  generate: '--generate  generate a random password and print it once',
+  ...PASSWORD_STDIN,
+} as const;
+
+/** The fields that `add` and `update` set alike; the help of an update says how a value is removed. */
+const fields = (use: 'add' | 'update') => {
+  const onUpdate = (words: string): string => (use === 'update' ? words : '');
   return {
-    remarks: orNull(given.remarks),
-    contacts: withoutUndefined<Partial<Contacts>>({
-      email: orNull(email),
-      telegram: orNull(telegram),
-      language: orNull(language),
-    }),
-    allowedClients,
-    schedule: orNull(given.schedule),
-    exit: orNull(given.exit),
-    expiresAt: given.expires,
-    limits: toLimits(given),
+    contacts: {
+      email: text('--email <address>  e-mail address for notices to the player'),
+      telegram: text('--telegram <chat>  Telegram chat id for notices to the player'),
+      language: choice('--language <language>  language of notices to the player', [
+        ...CONTACT_LANGUAGES,
+        '',
+      ]).finds(async (_, language) => (language === '' ? null : language)),
+    },
+    remarks: text(`--remarks <text>  notes about the account${onUpdate('; "" removes them')}`),
+    expiresAt: expiry(
+      '--expires <when>  expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)',
+    ),
+    tags: tagsOption('--tag <tag>  add a tag (repeatable)'),
+    allowedClients: addresses(
+      use === 'add'
+        ? `--allowed-clients <list>  ${ALLOWED_HELP}; default: everywhere`
+        : `--allowed-clients <list>  replace the ${ALLOWED_HELP}; "" allows all`,
+    ),
+    schedule: text(`--schedule <text>  ${SCHEDULE_HELP}${onUpdate('; "" allows all')}`),
+    limits: ACCOUNT_LIMITS,
+    exit: text(
+      `--exit <name>  exit by which its sessions leave (pulsegate exit list)${onUpdate('; "" for the default')}`,
+    ),
   };
-}
-
-/** Says refusals of a change that the API has no sentence for. @param texts more of them, as for `worded` */
-export function wordedAccount<Answer>(
-  answer: Promise<Answer>,
-  texts: Parameters<typeof worded>[1] = {},
-): Promise<Answer> {
-  return worded(answer, {
-    'body.username too-short': 'User name and password must not be empty.',
-    'body.username': 'The user name must be 1 to 255 bytes of UTF-8 without control characters.',
-    'body.password': 'The password must be 1 to 255 bytes of UTF-8 and not only white space.',
-    'username-taken': 'An account with this user name already exists.',
-    ...texts,
-  });
-}
+};
 
 export function addAdd(account: Group): void {
   account
-    .command('add', 'add an account and print its proxy link', {
-      '<name>': 'user name',
-      ...fieldOptions('add'),
-      '--plan <name>': 'name of a plan, which sets expiry and limits; --expires takes precedence',
-      '--disabled': 'create the account disabled',
-      '--authorize <addresses>': { help: AUTHORIZE_HELP, read: readAddresses },
+    .command('add', 'add an account and print its proxy link', PASSWORD, fields('add'), {
+      username: '<name>  user name',
+      plan: '--plan <name>  name of a plan, which sets expiry and limits; --expires takes precedence',
+      disabled: '--disabled  create the account disabled',
+      authorizedAddresses: addresses(`--authorize <addresses>  ${AUTHORIZE_HELP}`),
     })
     .examples(
       'account add player --generate --expires 30d',
       'account add player --password-stdin < password.txt',
     )
     .answers(
-      async (run, given) => {
-        const { name: username, plan, expires, tag: tags, authorize: authorizedAddresses } = given;
-        const chosen = await choosePassword(run.io, given);
-        const { password } = chosen;
-        const body = {
-          ...{ username, password, tags, plan, authorizedAddresses },
-          isEnabled: !given.disabled,
-          ...fieldsOf(given),
-        };
-        const { account: added } = await wordedAccount(
-          run.call('POST /accounts', { body }),
-          plan === undefined ? {} : { 'body.plan': notFound('plan', plan) },
-        );
+      async (run, { generate, passwordStdin, disabled, ...given }) => {
+        const { plan, expiresAt } = given;
+        const chosen = await choosePassword(run.io, { generate, passwordStdin });
+        const body = { ...given, password: chosen.password, isEnabled: !disabled };
+        const refusals = plan === undefined ? {} : { 'body.plan': notFound('plan', plan) };
+        const { account: added } = await run.call('POST /accounts', { body }, refusals);
         // Without an expiry a new account gets that of its plan.
         const removing =
-          plan !== undefined && expires === null
-            ? run.call('PATCH /accounts/{id}', { params: { id: added.id }, body: { expiresAt: null } })
+          plan !== undefined && expiresAt === null
+            ? run.call('PATCH /accounts/{id}', { params: { id: added.id }, body: { expiresAt } })
             : undefined;
         // The password is printed in any case: it is not stored where it can be read again.
         await removing?.catch(() => undefined);
-        await printCredentials(run, given, { ...added, ...chosen });
+        await printCredentials(run, { ...added, ...chosen });
         await removing;
       },
       () => true,
@@ -126,44 +91,50 @@ export function addAdd(account: Group): void {
 
 export function addUpdate(account: Group): void {
   account
-    .command('update', 'update an account; fields you do not give stay as they are', {
-      ...ACCOUNT,
-      ...fieldOptions('update'),
-      '--password': 'prompt for a new password',
-      '--enable': 'allow logins',
-      '--disable': 'refuse logins and end live sessions',
-      '--untag <tag>': { help: 'remove a tag (repeatable)', read: collectTag },
-      '--authorize <addresses>': { help: `add ${AUTHORIZE_HELP}`, read: readAddresses },
-      '--authorized-addresses <addresses>': {
-        help: `replace the ${AUTHORIZE_HELP}; "" removes all`,
-        read: readAddresses,
+    .command(
+      'update',
+      'update an account; fields you do not give stay as they are',
+      PASSWORD,
+      fields('update'),
+      {
+        ...ACCOUNT_NAME,
+        password: '--password  prompt for a new password',
+        enable: '--enable  allow logins',
+        disable: '--disable  refuse logins and end live sessions',
+        untag: tagsOption('--untag <tag>  remove a tag (repeatable)'),
+        authorize: addresses(`--authorize <addresses>  add ${AUTHORIZE_HELP}`),
+        authorizedAddresses: addresses(
+          `--authorized-addresses <addresses>  replace the ${AUTHORIZE_HELP}; "" removes all`,
+        ),
       },
-    })
+    )
     .examples(
       'account update player --expires 30d',
       'account update player --authorize 203.0.113.7',
       'account update player --allowed-clients 203.0.113.0/24',
       'account update player --disable',
     )
-    .answers(async (run, { account: nameOrId, ...given }) => {
+    .answers(async (run, { nameOrId, ...given }) => {
       const isEnabled = requireChange('account update', given);
-      const { tag, untag, authorize, authorizedAddresses } = given;
-      const isNewPassword = given.password || given.generate || given.passwordStdin;
+      const { generate, passwordStdin, password, enable, disable, untag, authorize, ...fields } = given;
+      const { tags, authorizedAddresses } = fields;
+      const isNewPassword = password || generate || passwordStdin;
       const chosen = isNewPassword ? await choosePassword(run.io, given) : undefined;
-      const fields = { ...fieldsOf(given), isEnabled, password: chosen?.password };
       const updated = await unlessChangedMeanwhile(async () => {
         const { id, etag: ifMatch, ...stored } = await findAccount(run, nameOrId);
         const body = {
           ...fields,
-          tags: (tag ?? untag) && changedTags(stored.tags, { add: tag ?? [], remove: untag ?? [] }),
+          isEnabled,
+          password: chosen?.password,
+          tags: (tags ?? untag) && changedTags(stored.tags, { add: tags ?? [], remove: untag ?? [] }),
           authorizedAddresses: (authorize ?? authorizedAddresses) && [
             ...(authorizedAddresses ?? stored.authorizedAddresses),
             ...(authorize ?? []),
           ],
         };
-        return wordedAccount(run.call('PATCH /accounts/{id}', { params: { id }, body, ifMatch }));
+        return run.call('PATCH /accounts/{id}', { params: { id }, body, ifMatch });
       });
-      if (chosen !== undefined) return printCredentials(run, given, { ...updated, ...chosen });
+      if (chosen !== undefined) return printCredentials(run, { ...updated, ...chosen });
       return [updated, `Updated ${updated.username}.`];
     });
 }

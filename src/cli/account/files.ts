@@ -22,53 +22,50 @@ import {
   writeToStdout,
 } from '../shared/command.js';
 import type { Group, Run } from '../shared/group.js';
+import { choice, type Param, param, withDefault } from '../shared/params.js';
 import { countOf } from '../shared/table.js';
-import { collectTag } from './find.js';
+import { TAGS } from './find.js';
 
-const FORMAT_OPTION = {
-  '--format <format>': { help: 'file format (default: by file extension)', choices: FILE_FORMATS },
-} as const;
+const FORMAT = {
+  format: choice('--format <format>  file format (default: by file extension)', FILE_FORMATS),
+};
 
-function parseZone(zone: string): string {
-  if (!isTimeZone(zone))
+function zoneOption(help: string): Param<string> {
+  const read = (zone: string): string => {
+    if (isTimeZone(zone)) return zone;
     throw new InvalidArgumentError('Use an IANA time zone such as Asia/Shanghai or UTC.');
-  return zone;
+  };
+  return withDefault(param(`--zone <zone>  ${help}`, read), 'UTC');
 }
+
+const BY_EXTENSION: Readonly<Record<string, FileFormat>> = { '.json': 'json', '.ini': 'ccproxy' };
 
 /** Returns the given format, else that of the file's extension. */
-function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
-  if (given) return given;
-  switch (extname(file ?? '').toLowerCase()) {
-    case '.json':
-      return 'json';
-    case '.ini':
-      return 'ccproxy';
-    default:
-      return 'csv';
-  }
-}
+const formatOf = (file = '', given?: FileFormat): FileFormat =>
+  given ?? BY_EXTENSION[extname(file).toLowerCase()] ?? 'csv';
 
 export function addExport(account: Group): void {
   account
     .command('export', 'export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini', {
-      '[file]': 'new file to write (default or -: stdout)',
-      ...FORMAT_OPTION,
-      '--zone <zone>': {
-        help: "time zone of the dates in AccInfo.ini: use the CCProxy host's zone",
-        read: parseZone,
-        initial: 'UTC',
-      },
-      '--tag <tag>': { help: 'filter by tag (repeatable: accounts with all of them)', read: collectTag },
-      '--with-hashes': 'include password hashes, to move accounts to another Pulsegate',
+      file: '[file]  new file to write (default or -: stdout)',
+      ...FORMAT,
+      zone: zoneOption("time zone of the dates in AccInfo.ini: use the CCProxy host's zone"),
+      tags: TAGS,
+      withHashes: '--with-hashes  include password hashes, to move accounts to another Pulsegate',
     })
-    .runs(async (run, { file: name, zone, tag: tags, withHashes, format }) => {
+    .runs(async (run, { file: name, zone, tags, withHashes, format }) => {
       const file = name === STDIO ? undefined : name;
-      const query = { format: formatOf(file, format), zone, tag: tags?.join(',') };
-      const hashes = withHashes ? 'true' : undefined;
-      const content = await run.call('GET /accounts/export', { query: { ...query, withHashes: hashes } });
+      const tag = tags?.join(',');
+      const query = {
+        format: formatOf(file, format),
+        zone,
+        tag,
+        withHashes: withHashes ? 'true' : undefined,
+      };
+      const content = await run.call('GET /accounts/export', { query });
       await save(content, file, run.io);
       if (file === undefined) return;
-      const { matched } = await run.call('GET /accounts', { query: { tag: query.tag, limit: 1 } });
+      const { matched } = await run.call('GET /accounts', { query: { tag, limit: 1 } });
       printLine(run.io.stderr, `Exported ${countOf(matched, 'account')} to ${file}`);
     });
 }
@@ -86,26 +83,23 @@ async function save(content: Readable, file: string | undefined, io: CommandIo):
 export function addImport(account: Group): void {
   account
     .command('import', 'import accounts from a file; validates the whole file before it writes', {
-      '<file>':
-        'CSV with a header row, a JSON array, or CCProxy AccInfo.ini (-: stdin); fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
-      ...FORMAT_OPTION,
-      '--existing <action>': {
-        help: 'for existing accounts: skip them, keep their values and add only missing limits and usage, or replace them with values from the file',
-        choices: ['keep', 'replace', 'skip'],
-        initial: 'skip',
-      },
-      '--encoding <encoding>': {
-        help: 'of CSV and AccInfo.ini (default: detected; use gb18030 for GBK)',
-        choices: FILE_ENCODINGS,
-      },
-      '--zone <zone>': {
-        help: 'time zone of dates without one, such as 2026/12/31 and 2026-12-31 23:59',
-        read: parseZone,
-        initial: 'UTC',
-      },
-      '--dry-run': 'show what would change without writing anything',
-      '--yes': 'skip the confirmation before accounts are replaced',
-      '--json': 'print the report as JSON',
+      file: '<file>  CSV with a header row, a JSON array, or CCProxy AccInfo.ini (-: stdin); fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
+      ...FORMAT,
+      existing: withDefault(
+        choice(
+          '--existing <action>  for existing accounts: skip them, keep their values and add only missing limits and usage, or replace them with values from the file',
+          ['keep', 'replace', 'skip'],
+        ),
+        'skip',
+      ),
+      encoding: choice(
+        '--encoding <encoding>  of CSV and AccInfo.ini (default: detected; use gb18030 for GBK)',
+        FILE_ENCODINGS,
+      ),
+      zone: zoneOption('time zone of dates without one, such as 2026/12/31 and 2026-12-31 23:59'),
+      dryRun: '--dry-run  show what would change without writing anything',
+      yes: '--yes  skip the confirmation before accounts are replaced',
+      json: '--json  print the report as JSON',
     })
     .examples(
       'account import players.csv --dry-run --zone Asia/Shanghai',

@@ -3,39 +3,39 @@ import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { CLIENT_FORMATS, clientText } from '../../core/accounts/player/client-formats.js';
 import { type LinkAddress, socksLink } from '../../core/accounts/player/proxy-link.js';
-import { type Api, worded } from '../shared/api.js';
+import type { Api } from '../shared/api.js';
 import { CommandError, type CommandIo, printJson, printLine } from '../shared/command.js';
 import type { Group, Run } from '../shared/group.js';
+import { choice } from '../shared/params.js';
 import { PASSWORD_STDIN, readNewPassword } from '../shared/prompt.js';
-import { ACCOUNT, findAccount } from './find.js';
+import { ACCOUNT_NAME, findAccount } from './find.js';
 
 export function addLink(account: Group): void {
   account
     .command(
       'link',
       'print the proxy link of an account; asks for its password, which is stored only as a hash',
+      ACCOUNT_NAME,
+      PASSWORD_STDIN,
       {
-        ...ACCOUNT,
-        ...PASSWORD_STDIN,
-        '--format <name>': {
-          help: 'print only the configuration for this client program',
-          choices: CLIENT_FORMATS,
-        },
+        format: choice(
+          '--format <name>  print only the configuration for this client program',
+          CLIENT_FORMATS,
+        ),
       },
     )
     .examples(
       'account link player',
       'account link player --password-stdin --format proxifier < password.txt > player.ppx',
     )
-    .answers(async (run, { account: nameOrId, format, ...given }) => {
-      if (given.json && format) throw new CommandError('--json and --format cannot be used together.', 2);
+    .answers(async (run, { nameOrId, format, ...given }) => {
+      if (run.json && format) throw new CommandError('--json and --format cannot be used together.', 2);
       const { password } = await choosePassword(run.io, given);
       const { id, username } = await findAccount(run, nameOrId);
-      await worded(run.call('POST /accounts/{id}/link', { params: { id }, body: { password } }), {
-        'body.password': `Wrong password for ${username}. To set a new one: pulsegate account update ${username} --generate`,
-      });
-      if (!format)
-        return printCredentials(run, given, { id, username, password, isNew: false, isShown: true });
+      const wrong = `Wrong password for ${username}. To set a new one: pulsegate account update ${username} --generate`;
+      const input = { params: { id }, body: { password } };
+      await run.call('POST /accounts/{id}/link', input, { 'body.password': wrong });
+      if (!format) return printCredentials(run, { id, username, password, isNew: false, isShown: true });
       const to = await readLinkAddress(run);
       const text = clientText(format, { username, password, host: to.host, port: to.port });
       if (text === null)
@@ -57,25 +57,26 @@ interface ChosenPassword {
 
 export async function choosePassword(
   io: CommandIo,
-  given: { readonly generate?: boolean | undefined; readonly passwordStdin: boolean | undefined },
+  {
+    generate,
+    passwordStdin = false,
+  }: { generate?: boolean | undefined; passwordStdin?: boolean | undefined },
 ): Promise<ChosenPassword> {
-  const { generate, passwordStdin = false } = given;
   if (generate && passwordStdin)
     throw new CommandError('--generate and --password-stdin cannot be used together.', 2);
   // 15 bytes are 120 bits and 20 base64url characters, which need no escaping in a URL.
   if (generate) return { password: randomBytes(15).toString('base64url'), isNew: true, isShown: true };
-  const password = await readNewPassword(io, given, '--generate or --password-stdin');
+  const password = await readNewPassword(io, passwordStdin, '--generate or --password-stdin');
   return { password, isNew: false, isShown: passwordStdin };
 }
 
 export async function printCredentials(
   run: Run,
-  { json }: { readonly json: boolean | undefined },
   { id, username, password, isNew, isShown }: { id: string; username: string } & ChosenPassword,
 ): Promise<undefined> {
   const to = await readLinkAddress(run);
   const link = socksLink({ username, password: isShown ? password : null }, to);
-  if (json) printJson(run.io, { id, username, ...(isNew ? { password } : {}), link });
+  if (run.json) printJson(run.io, { id, username, ...(isNew ? { password } : {}), link });
   else {
     run.print(`user name  ${username}`);
     if (isNew) run.print(`password   ${password}   (shown only once)`);

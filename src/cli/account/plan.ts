@@ -1,53 +1,49 @@
 // `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
-import { type Answer, worded } from '../shared/api.js';
+import type { Answer, ItemOf } from '../shared/api.js';
 import { CommandError, notFound } from '../shared/command.js';
-import { type Group, type Run, YES_OPTION } from '../shared/group.js';
+import type { Group, Run } from '../shared/group.js';
 import { limitWords } from '../shared/options.js';
+import { param, required } from '../shared/params.js';
 import { countOf, printTable } from '../shared/table.js';
-import { findAccount } from './find.js';
+import { ACCOUNTS } from './find.js';
 import { expiryWords } from './show.js';
 
-const ACCOUNTS = { '<account...>': 'user names or ids' } as const;
-const QUESTIONS = { '--dry-run': 'show what would change without writing anything', ...YES_OPTION } as const;
+const DRY_RUN = { dryRun: '--dry-run  show what would change without writing anything' } as const;
 /** Most accounts of which one preview shows the change. */
 const SHOWN = 100;
 
 export function addRenewAndUpgrade(account: Group): void {
+  const own = { plan: "--plan <name>  plan name (default: each account's own plan)" } as const;
   account
     .command(
       'renew',
       'add the days of a plan to the later of now and the expiry, and set its limits; a quota that never resets is added to the remaining traffic',
-      { ...ACCOUNTS, '--plan <name>': "plan name (default: each account's own plan)", ...QUESTIONS },
+      ACCOUNTS,
+      own,
+      DRY_RUN,
     )
+    .asks()
     .runs((run, given) => usePlan(run, 'renew', given));
+  const other = { plan: required(param('--plan <name>  name of the new plan')) };
   account
-    .command('upgrade', 'set the limits of another plan; the expiry stays', {
-      ...ACCOUNTS,
-      '--plan <name>': { help: 'name of the new plan', isRequired: true },
-      ...QUESTIONS,
-    })
+    .command('upgrade', 'set the limits of another plan; the expiry stays', ACCOUNTS, other, DRY_RUN)
+    .asks()
     .runs((run, given) => usePlan(run, 'upgrade', given));
 }
 
 interface Given {
-  readonly account: readonly string[];
-  readonly plan: string | undefined;
-  readonly dryRun: boolean | undefined;
+  readonly accounts: readonly ItemOf<'GET /accounts'>[];
+  readonly plan?: string;
+  readonly dryRun?: boolean;
 }
 
 async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promise<string> {
   const { plan = null } = given;
-  const plans = new Map<string, string | null>();
-  for (const name of given.account) {
-    const { id, plan: own } = await findAccount(run, name);
-    plans.set(id, own);
-  }
+  const plans = new Map(given.accounts.map(({ id, plan: own }) => [id, own]));
+  const refusals = plan === null ? {} : { 'body.action.plan': notFound('plan', plan) };
   const apply = (ids: readonly string[], dryRun: boolean) =>
-    worded(
-      run.call('POST /accounts/bulk', { body: { ids, action: { type: 'plan', use, plan }, dryRun } }),
-      plan === null ? {} : { 'body.action.plan': notFound('plan', plan) },
-    );
+    run.call('POST /accounts/bulk', { body: { ids, action: { type: 'plan', use, plan }, dryRun } }, refusals);
   const preview = async () => {
     const previews = [];
     for (let rest = [...plans.keys()]; rest.length > 0; rest = rest.slice(SHOWN))

@@ -5,7 +5,7 @@ import { formatHostPort } from '../../core/ip.js';
 import type { Answer } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
 import { countOf, formatIso, printFields, printTable } from '../shared/table.js';
-import { ACCOUNT, collectTag, findAccount } from './find.js';
+import { ACCOUNT, TAGS } from './find.js';
 import { readLinkAddress } from './link.js';
 
 /** The number of heartbeat entries that `account show` prints. */
@@ -14,14 +14,11 @@ const SHOWN_ENTRIES = 10;
 export function addListAndShow(account: Group): void {
   account
     .command('list', 'list accounts', {
-      '--search <text>': 'filter by text in user name, remarks, tags or latest GameID',
-      '--tag <tag>': {
-        help: 'filter by tag (repeatable: accounts with all of them)',
-        read: collectTag,
-      },
+      search: '--search <text>  filter by text in user name, remarks, tags or latest GameID',
+      tags: TAGS,
     })
-    .answers(async ({ list, io, print }, { search, tag: tags }) => {
-      const { items, total } = await list('GET /accounts', { search, tag: tags?.join(',') });
+    .answers(async ({ list, io, print }, { tags, ...query }) => {
+      const { items, total } = await list('GET /accounts', { ...query, tag: tags?.join(',') });
       const show = () => {
         printTable(io, items, [
           { 'USER NAME': 'username', STATE: stateOf, EXPIRES: expiryWords, 'LAST LOGIN': 'lastLoginAt' },
@@ -36,9 +33,8 @@ export function addListAndShow(account: Group): void {
 
   account
     .command('show', 'show an account and its latest heartbeat entries', ACCOUNT)
-    .answers(async (run, { account: nameOrId }) => {
+    .answers(async (run, { account: shown }) => {
       const { timeZone } = (await run.load()).config;
-      const shown = await findAccount(run, nameOrId);
       const server = await readLinkAddress(run);
       const query = { accountId: shown.id, limit: SHOWN_ENTRIES };
       const { items: heartbeats } = await run.call('GET /heartbeats', { query });

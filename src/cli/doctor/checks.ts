@@ -3,17 +3,17 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { enforcementHere } from '../../agents/confinement/system.js';
 import type { Config, Loaded } from '../../config.js';
 import { coveringPorts } from '../../core/egress/egress-entry.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../../parts/capacity.js';
 import { engineHere, workerCount } from '../../parts/players/engine.js';
 import { ageInDays, type Build, isOld, readBuild, readVersion } from '../../program.js';
-import { daemonApi } from '../shared/api.js';
 import { checkDatabase, checkDatabasePackage } from './database.js';
 import { checkCertificates, checkFiles, checkSecrets } from './files.js';
 import { type Finding, type Found, ok, stop, warn } from './finding.js';
-import { checkDns, checkIpv6, checkPort, isLoopback } from './network.js';
+import { checkDns, checkIpv6, checkPort, isLoopback, runningVersion } from './network.js';
 
 type Check = (loaded: Loaded) => Found | readonly Found[] | null | Promise<Found | readonly Found[] | null>;
 
@@ -53,12 +53,8 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
 }
 
 /** Compares the installed version with the running one, and says how old it is. It asks nobody outside. */
-async function checkVersion(config: Config): Promise<Found> {
-  const running = await daemonApi(config)
-    .call('GET /me')
-    .catch(() => undefined);
-  return versionFinding(readVersion(), running?.version ?? null, readBuild(), Date.now());
-}
+const checkVersion = async (config: Config): Promise<Found> =>
+  versionFinding(readVersion(), await runningVersion(config), readBuild(), Date.now());
 
 /** @param running the version of the running daemon; null: none runs, or it may not be asked @param now in ms */
 export function versionFinding(
@@ -86,11 +82,10 @@ async function checkUser({ dataDir }: Config): Promise<Found | null> {
 }
 
 /** `User=` of the installed unit; empty when there is none. */
-function unitUser(): Promise<string> {
+async function unitUser(): Promise<string> {
   const show = ['show', '--property=User', '--value', 'pulsegate.service'];
-  return new Promise((resolve) => {
-    execFile('systemctl', show, (error, stdout) => resolve(error ? '' : stdout.trim()));
-  });
+  const shown = await promisify(execFile)('systemctl', show).catch(() => null);
+  return shown?.stdout.trim() ?? '';
 }
 
 const ENOUGH_DESCRIPTORS = 8192;
@@ -131,12 +126,11 @@ async function nearestExistingFolder(folder: string): Promise<string> {
   return exists || folder === dirname(folder) ? folder : nearestExistingFolder(dirname(folder));
 }
 
-function mayWrite(folder: string): Promise<boolean> {
-  return access(folder, constants.W_OK | constants.X_OK).then(
+const mayWrite = (folder: string): Promise<boolean> =>
+  access(folder, constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
   );
-}
 
 const MIB = 1024 * 1024;
 /** Below this, SQLite writes fail: each needs space for the write-ahead log. */

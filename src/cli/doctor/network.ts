@@ -47,20 +47,23 @@ export async function checkPort(config: Config, name: 'socks' | 'admin'): Promis
     return ok(port === 0 ? 'any free port' : `${addresses.join(', ')} free`);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    if (error.code === 'port-in-use' && ((await isRunning(config)) || (await isPulsegate(config))))
+    if (
+      error.code === 'port-in-use' &&
+      ((await runningVersion(config)) !== null || (await isPulsegate(config)))
+    )
       return ok(`${port} in use by the running daemon`);
     return stop(error.message);
   }
 }
 
-/** Whether the daemon of this data folder runs. False too when this user may not ask it. */
-function isRunning(config: Config): Promise<boolean> {
-  const asked = daemonApi(config).call('GET /me');
-  return asked.then(
-    () => true,
-    () => false,
-  );
-}
+/** The version of the running daemon of this data folder; null: none runs, or this user may not ask it. */
+export const runningVersion = (config: Config): Promise<string | null> =>
+  daemonApi(config)
+    .call('GET /me')
+    .then(
+      ({ version }) => version,
+      () => null,
+    );
 
 const PROBE_MS = 2000;
 /** Where to reach a listener of these hosts. A name would be looked up, by a server that may not know it. */

@@ -6,41 +6,45 @@ import type { RestartState } from '../../http/plain-routes.js';
 import { CommandError } from '../shared/command.js';
 import { askDaemon } from '../shared/daemon.js';
 import type { AddCommands } from '../shared/group.js';
+import type { ValuesOf } from '../shared/params.js';
 
-/** The configuration key of each option that overrides one. */
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  '--data-dir': ['dataDir'],
-  '--socks-host': ['socks', 'host'],
-  '--socks-port': ['socks', 'port'],
-  '--admin-host': ['admin', 'host'],
-  '--admin-port': ['admin', 'port'],
-  '--log-level': ['log', 'level'],
-};
+/** In the shape of the configuration that they override. */
+const KEYS = {
+  dataDir: '--data-dir <folder>  data folder, which contains the database',
+  socks: {
+    host: '--socks-host <address>  listen address of the SOCKS5 server',
+    port: '--socks-port <port>  port of the SOCKS5 server (0: any free port)',
+  },
+  admin: {
+    host: '--admin-host <address>  listen address of the admin API and console',
+    port: '--admin-port <port>  port of the admin API and console (0: any free port)',
+  },
+  log: { level: '--log-level <level>  trace, debug, info, warn, error, fatal or silent' },
+} as const;
 
 export const addServe: AddCommands = (program) => {
   program
-    .command('serve', 'run the daemon', {
-      '--data-dir <folder>': 'data folder, which contains the database',
-      '--socks-host <address>': 'listen address of the SOCKS5 server',
-      '--socks-port <port>': 'port of the SOCKS5 server (0: any free port)',
-      '--admin-host <address>': 'listen address of the admin API and console',
-      '--admin-port <port>': 'port of the admin API and console (0: any free port)',
-      '--log-level <level>': 'trace, debug, info, warn, error, fatal or silent',
-      '--check': 'check only whether the daemon could start: its configuration and its database',
+    .command('serve', 'run the daemon', KEYS, {
+      check: '--check  check only whether the daemon could start: its configuration and its database',
     })
     .examples('serve --config /etc/pulsegate/pulsegate.yaml --socks-port 1081')
     .runs(async ({ io, file }, { check, ...given }) => {
-      const texts = new Map(Object.entries(given).map(([name, text]) => [`--${kebab(name)}`, text]));
-      const flags = Object.entries(KEYS).flatMap(([flag, path]): Override[] => {
-        const text = texts.get(flag);
-        return text === undefined ? [] : [{ path, text, where: `flag ${flag}` }];
-      });
+      const flags = overrides(given);
       if (check) return (await import('./check-start.js')).checkStart(flags, file, io);
       return (await import('./serve.js')).serve(flags, file, io);
     });
 };
 
-const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const overrides = ({ dataDir, ...sections }: ValuesOf<typeof KEYS>): Override[] => [
+  ...(dataDir === undefined ? [] : [{ path: ['dataDir'], text: dataDir, where: 'flag --data-dir' }]),
+  ...Object.entries(sections).flatMap(([section, keys]) =>
+    Object.entries(keys).map(([key, text]) => ({
+      path: [section, key],
+      text,
+      where: `flag --${section}-${key}`,
+    })),
+  ),
+];
 
 /** The daemon lets the program on disk check its configuration and the database. */
 const CHECK_MS = 90_000;

@@ -20,15 +20,18 @@ type NameOf<Route> = Route extends { endpoint: `${infer Method} /api/v1${infer P
   : never;
 type Operations = { readonly [Route in Operation as NameOf<Route>]: Route };
 
-/** What a caller may give: also lists that nobody may change. */
+/** What a caller may give: also lists that nobody may change, and undefined for a field that is left out. */
 type Given<Value> = Value extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : Value extends object
-    ? { readonly [Name in keyof Value]: Given<Value[Name]> }
+    ? {
+        readonly [Name in keyof Value]:
+          | Given<Value[Name]>
+          | (undefined extends Value[Name] ? undefined : never);
+      }
     : Value;
-type Optional<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | undefined };
 type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.input<Params> } : unknown) &
-  (Request extends { query: infer Query } ? { query?: Optional<z.input<Query>> } : unknown) &
+  (Request extends { query: infer Query } ? { query?: Given<Partial<z.input<Query>>> } : unknown) &
   (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) &
   (Request extends { raw: unknown } ? { content: Readable } : unknown) & { ifMatch?: string };
 type AnswerOf<Success> = Success extends readonly [number, string, infer Body]
@@ -37,31 +40,42 @@ type AnswerOf<Success> = Success extends readonly [number, string, infer Body]
     : Readable
   : undefined;
 
-export type Answer<Name extends keyof Operations> = AnswerOf<Operations[Name]['success']>;
-
-export type ItemOf<Name extends keyof Operations> =
+export type OperationName = keyof Operations;
+export type Input<Name extends OperationName> = InputOf<Operations[Name]['request']>;
+export type QueryOf<Name extends OperationName> = Operations[Name]['request'] extends { query: infer Query }
+  ? Given<Partial<z.input<Query>>>
+  : object;
+export type BodyOf<Name extends OperationName> = Operations[Name]['request'] extends { body: infer Body }
+  ? Given<z.input<Body>>
+  : object;
+export type Answer<Name extends OperationName> = AnswerOf<Operations[Name]['success']>;
+export type ItemOf<Name extends OperationName> =
   Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never;
 /** Operations whose answer is a list. */
 export type ListName = {
-  [Name in keyof Operations]: Answer<Name> extends { readonly items: readonly unknown[] } ? Name : never;
-}[keyof Operations];
+  [Name in OperationName]: Answer<Name> extends { readonly items: readonly unknown[] } ? Name : never;
+}[OperationName];
+
+/**
+ * What a command says of refusals: by the code of the reason, by the wrong field with and without the code of its error, or by the
+ * code of the problem.
+ */
+export type Refusals = Readonly<Record<string, string | CommandError>>;
 
 export interface Api {
-  /** @throws Refused for every status from 400, CommandError when no answer comes */
-  call<Name extends keyof Operations>(
+  /** @throws Refused for every status from 400 that `refusals` do not say, CommandError when no answer comes */
+  call<Name extends OperationName>(
     name: Name,
-    ...input: object extends InputOf<Operations[Name]['request']>
-      ? [input?: InputOf<Operations[Name]['request']>]
-      : [input: InputOf<Operations[Name]['request']>]
+    ...input: object extends Input<Name>
+      ? [input?: Input<Name>, refusals?: Refusals]
+      : [input: Input<Name>, refusals?: Refusals]
   ): Promise<Answer<Name>>;
   /** Reads a list, in pages, until it has `limit` items or all. Returns the last page with the items of all pages. */
   list<Name extends 'GET /accounts' | 'GET /sessions'>(
     name: Name,
-    query: InputOf<Operations[Name]['request']>['query'],
+    query: QueryOf<Name>,
     limit?: number,
   ): Promise<Answer<Name>>;
-  /** The items of a list without pages, for the options of a command. */
-  items<Name extends ListName>(name: Name, query: object): Promise<readonly ItemOf<Name>[]>;
 }
 
 /** Most items of one page of the daemon. */
@@ -83,31 +97,19 @@ export class Refused extends CommandError {
   }
 }
 
-/**
- * Says refusals in a command's own words: `texts` by the code of the reason, by the wrong field with and without the code of its
- * error, or by the code of the problem.
- */
-export async function worded<Answer>(
-  answer: Promise<Answer>,
-  texts: Readonly<Record<string, string | CommandError>>,
-): Promise<Answer> {
-  return answer.catch((error: unknown) => {
-    if (!(error instanceof Refused)) throw error;
-    const { reason, errors: [wrong] = [], code } = error.problem;
-    const keys = [reason?.code, wrong && `${wrong.path} ${wrong.code}`, wrong?.path, code];
-    const found = keys.find((key) => key !== undefined && Object.hasOwn(texts, key));
-    const said = found === undefined ? error : texts[found];
-    throw typeof said === 'string' ? new CommandError(said) : said;
-  });
+/** What `refusals` say of a refused operation; otherwise the operation's own sentence. */
+function inWords(refused: Refused, refusals: Refusals): CommandError {
+  const { reason, errors: [wrong] = [], code } = refused.problem;
+  const keys = [reason?.code, wrong && `${wrong.path} ${wrong.code}`, wrong?.path, code];
+  const key = keys.find((each) => each !== undefined && Object.hasOwn(refusals, each));
+  const said = key === undefined ? refused : (refusals[key] ?? refused);
+  return typeof said === 'string' ? new CommandError(said) : said;
 }
-
-/** How often `unlessChangedMeanwhile` begins again. */
-const MAX_TRIES = 10;
 
 /** Returns the result of `change`, which reads and changes a version; it begins again when another change came in between. */
 export async function unlessChangedMeanwhile<Result>(
   change: () => Promise<Result>,
-  tries = MAX_TRIES,
+  tries = 10,
 ): Promise<Result> {
   return change().catch((error: unknown) => {
     const isChanged = error instanceof Refused && error.problem.code === 'changed-meanwhile';
@@ -128,13 +130,14 @@ export interface Opened extends Api {
 
 /**
  * Its `call` asks the running daemon, if it has this version and this database and answers; otherwise the database, which is
- * created only with `mayCreate`. Errors of its writes that the answer does not contain go to `onError`.
+ * created only with `mayCreate`. Errors of its writes that the answer does not contain go to `onError`. `refusals` apply to all calls.
  * All throw CommandError when there is no database, and StartError like openCore.
  */
 export function openLazily(
   load: () => Promise<Loaded>,
   mayCreate: () => boolean,
   onError: (error: unknown) => void,
+  refusals: Refusals,
 ): Opened {
   let opened: Promise<Core> | undefined;
   const core = once(async () => {
@@ -143,75 +146,77 @@ export function openLazily(
   });
   const database = once(async () => {
     const { openCommandApi } = await import('../../parts/admin/command-api.js');
-    return apiOver(await openCommandApi(await core(), (await load()).config, cliActor().name, onError));
+    const send = await openCommandApi(await core(), (await load()).config, cliActor().name, onError);
+    return apiOver(send, refusals);
   });
   const api = once(async () => {
     const { config } = await load();
-    return (await isDaemonOf(config)) ? daemonApi(config) : database();
+    return (await isDaemonOf(config)) ? daemonApi(config, refusals) : database();
   });
   return {
     call: (async (...given: Parameters<Api['call']>) => (await api()).call(...given)) as Api['call'],
     list: async (...given) => (await api()).list(...given),
-    items: async (...given) => (await api()).items(...given),
     database,
     core,
     close: async () => (await opened?.catch(() => undefined))?.store.close(),
   };
 }
 
-/**
- * Creates a missing database only with `mayCreate`: otherwise a wrong folder or a forgotten `--config` would silently use a new,
- * empty database.
- * @throws CommandError when there is no database; StartError like openCore
- */
-async function openDatabase({ config, file }: Loaded, mayCreate: boolean): Promise<Core> {
+/** Returns undefined when there is no database, and none may be created. @throws StartError like openCore */
+async function openIfExists({ config }: Loaded, mayCreate: boolean): Promise<Core | undefined> {
   // Imported here because help, completion and `config check` need neither knex nor a database package.
   const { openCore } = await import('../../parts/core.js');
   return openCore(config, { mayCreate }).catch((error: unknown) => {
-    if (!(error instanceof StartError && error.code === 'database-missing')) throw error;
-    const of = file ?? 'the built-in configuration';
-    const [missing, create] =
-      config.database.client === 'pg'
-        ? [`The PostgreSQL database of ${of} has no Pulsegate tables.`, 'create the tables']
-        : [`No database in ${config.dataDir} (dataDir of ${of}).`, 'create a new database'];
-    throw new NoDatabase(
-      `${missing}\nGive the daemon's configuration with --config FILE, or ${create}: pulsegate serve, or pulsegate account add NAME.`,
-    );
+    if (error instanceof StartError && error.code === 'database-missing') return undefined;
+    throw error;
   });
 }
 
-class NoDatabase extends CommandError {}
+/** Creates a missing database only with `mayCreate`: a wrong folder or a forgotten `--config` would silently use an empty one. */
+async function openDatabase(loaded: Loaded, mayCreate: boolean): Promise<Core> {
+  const core = await openIfExists(loaded, mayCreate);
+  if (core) return core;
+  const { config, file } = loaded;
+  const of = file ?? 'the built-in configuration';
+  const [missing, create] =
+    config.database.client === 'pg'
+      ? [`The PostgreSQL database of ${of} has no Pulsegate tables.`, 'create the tables']
+      : [`No database in ${config.dataDir} (dataDir of ${of}).`, 'create a new database'];
+  throw new CommandError(
+    `${missing}\nGive the daemon's configuration with --config FILE, or ${create}: pulsegate serve, or pulsegate account add NAME.`,
+  );
+}
 
 /** Calls `work` with the database, and closes it; returns undefined when there is none. */
 export async function withExistingCore<T>(
   loaded: Loaded,
   work: (core: Core) => Promise<T>,
 ): Promise<T | undefined> {
-  const core = await openDatabase(loaded, false).catch((error: unknown) => {
-    if (!(error instanceof NoDatabase)) throw error;
-  });
-  return core ? work(core).finally(() => core.store.close()) : undefined;
+  const core = await openIfExists(loaded, false);
+  return core && work(core).finally(() => core.store.close());
 }
 
 /** The API of the running daemon. Its calls throw CommandError when none runs, or when this user may not connect to it. */
-export function daemonApi(config: Config): Api {
-  return apiOver(async ({ path, params, query, ...sent }) => {
+export function daemonApi(config: Config, refusals: Refusals = {}): Api {
+  const send = async ({ path, params, query, ...sent }: Call) => {
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
     const timeout = sent.content ? 0 : sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
     return askDaemon(config, { path: `/api/v1${filled}?${query}`, timeout }, sent);
-  });
+  };
+  return apiOver(send, refusals);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the types of an answer are those of its operation
-function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>): Api {
-  const call = async (name: string, input: Omit<Partial<Call>, 'query'> & { query?: object } = {}) => {
+function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>, ofAll: Refusals): Api {
+  type Sent = Omit<Partial<Call>, 'query'> & { query?: object };
+  const call = async (name: string, input: Sent = {}, refusals: Refusals = {}) => {
     const [method = '', path = ''] = name.split(' ');
     const { params = {}, query = {}, ...sent } = input;
     const search = new URLSearchParams();
     for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
-    const answer = await send({ method, path, params, query: search, ...sent });
-    if (answer.status < 400) return answer.body;
-    throw new Refused(Object(answer.body) as Refused['problem'], answer.status);
+    const { status, body } = await send({ method, path, params, query: search, ...sent });
+    if (status < 400) return body;
+    throw inWords(new Refused(Object(body) as Refused['problem'], status), { ...ofAll, ...refusals });
   };
   const list = async (name: string, query: object, limit = Infinity) => {
     const items: unknown[] = [];
@@ -226,6 +231,5 @@ function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>): 
       cursor = page.nextCursor;
     }
   };
-  const items = async (name: string, query: object) => (await call(name, { query })).items;
-  return { call, list, items } as Api;
+  return { call, list } as Api;
 }

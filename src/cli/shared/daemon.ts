@@ -22,15 +22,14 @@ const IDENTITY_TIMEOUT_MS = 2_000;
 /** @throws CommandError when no daemon runs, or when this user may not connect to it */
 export async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: Partial<Call>) {
   const socketPath = controlSocketPath(dataDir);
-  if (socketPath === null) throw new CommandError(TOO_LONG(dataDir));
-  const answer = await exchange({ ...to, socketPath }, sent).catch(
-    ({ code, message }: NodeJS.ErrnoException) => {
-      if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code ?? ''))
-        throw new CommandError(NOT_RUNNING(dataDir));
-      if (code === 'EACCES' || code === 'EPERM') throw new CommandError(NOT_PERMITTED(dataDir));
-      throw new CommandError(`The daemon of ${dataDir} did not respond (${code ?? message}).`);
-    },
-  );
+  if (socketPath === null)
+    throw new CommandError(
+      `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`,
+    );
+  const answer = await exchange({ ...to, socketPath }, sent).catch((error: NodeJS.ErrnoException) => {
+    const code = error.code ?? error.message;
+    throw new CommandError(REASONS[code]?.(dataDir) ?? `The daemon of ${dataDir} did not respond (${code}).`);
+  });
   if (answer.status === 401) throw tokenRefused(dataDir);
   return answer;
 }
@@ -47,13 +46,18 @@ function tokenRefused(dataDir: string): CommandError {
   return new CommandError(`The daemon of ${dataDir} has refused the command: the token in ${file} ${why}`);
 }
 
-const TOO_LONG = (dataDir: string): string =>
-  `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
-const NOT_RUNNING = (dataDir: string): string =>
+const notRunning = (dataDir: string): string =>
   `No daemon is running for ${dataDir}, and this command needs one. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
   'If it is running, give its configuration with --config FILE.';
-const NOT_PERMITTED = (dataDir: string): string =>
+const notPermitted = (dataDir: string): string =>
   `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
+const REASONS: Readonly<Record<string, (dataDir: string) => string>> = {
+  ENOENT: notRunning,
+  ECONNREFUSED: notRunning,
+  ENOTDIR: notRunning,
+  EACCES: notPermitted,
+  EPERM: notPermitted,
+};
 
 /** Whether a running daemon has this version and this database, and answers. */
 export async function isDaemonOf(config: Config): Promise<boolean> {

@@ -1,59 +1,32 @@
-// Groups of commands, and commands: each says what it does and what it is given, and is run by a function of its values.
-import { Argument, type Command, Option } from 'commander';
+// Groups of commands, and commands. A command says what it does, what it is given, and what it calls or how it works. Options are
+// declared in the shape of the request that they make: `{ name, limits: { maxSessions } }`.
+import type { Command } from 'commander';
 import type { Loaded } from '../../config.js';
-import { type ItemOf, type ListName, type Opened, openLazily } from './api.js';
+import {
+  type Answer,
+  type BodyOf,
+  type Input,
+  type ItemOf,
+  type ListName,
+  type Opened,
+  type OperationName,
+  openLazily,
+  type QueryOf,
+  type Refusals,
+} from './api.js';
 import { type CommandIo, once, printJson, printLine } from './command.js';
+import { addTo, type Params, type ValuesOf } from './params.js';
 import { confirm } from './prompt.js';
 import { type Columns, printTable } from './table.js';
-
-/** Of an argument or an option; a text is its help. */
-type Description =
-  | string
-  | {
-      readonly help: string;
-      readonly read?: (text: string, before?: never) => unknown;
-      readonly choices?: readonly string[];
-      readonly initial?: unknown;
-      readonly isRequired?: true;
-    };
-/** By flags: `<name>`, `[id...]`, `--json`, `--limit <n>`. */
-type Given = Readonly<Record<string, Description>>;
-
-type Camel<Text> = Text extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Text;
-type NameOf<Flags> = Flags extends `--no-${infer Name}`
-  ? Camel<Name>
-  : Flags extends `--${infer Name} ${string}` | `--${infer Name}`
-    ? Camel<Name>
-    : Flags extends `${'<' | '['}${infer Name}${'...' | ''}${'>' | ']'}`
-      ? Name
-      : never;
-type OneOf<Of> = Of extends { choices: readonly (infer Choice)[] }
-  ? Choice
-  : Of extends { read: (...given: never[]) => infer Value }
-    ? Value
-    : string;
-type ValueOf<Flags, Of> = Flags extends `${string}...${'>' | ']'}`
-  ? OneOf<Of>[]
-  : Flags extends `${string}${'>' | ']'}`
-    ? OneOf<Of>
-    : boolean;
-type IsAlways<Flags, Of> = Flags extends `<${string}` | `[${string}...]`
-  ? true
-  : Of extends { initial: unknown } | { isRequired: true }
-    ? true
-    : false;
-/** The values by the names of the arguments and options. */
-export type ValuesOf<Of> = {
-  readonly [Flags in keyof Of as NameOf<Flags>]:
-    | ValueOf<Flags, Of[Flags]>
-    | (IsAlways<Flags, Of[Flags]> extends true ? never : undefined);
-};
 
 /** What a command works with. */
 export interface Run extends Omit<Opened, 'close'> {
   readonly io: CommandIo;
   /** The configuration file that the program is given. */
   readonly file: string | undefined;
+  /** Whether `--json` and `--yes` are given. */
+  readonly json: boolean;
+  readonly yes: boolean;
   load(): Promise<Loaded>;
   print(line: string): void;
   /** Asks before `what` happens, unless `--yes` is given. @throws CommandError when it is not confirmed */
@@ -62,17 +35,35 @@ export interface Run extends Omit<Opened, 'close'> {
 
 /** A line for stdout; or the answer that `--json` prints, with what is printed without it. */
 type Shown = string | undefined | readonly [answer: unknown, shown: string | (() => void)];
-
-const JSON_OPTION = { '--json': 'print JSON' } as const;
-export const YES_OPTION = { '--yes': 'skip the confirmation' } as const;
+type Work<Given> = (run: Run, given: Given) => Shown | Promise<Shown>;
 
 /** Adds commands to the program. */
 export type AddCommands = (program: Group) => void;
 
-class Described {
+type All<Union> = (Union extends unknown ? (of: Union) => void : never) extends (of: infer Each) => void
+  ? Each
+  : never;
+/** What is given besides what the path of an operation names. */
+type InBody<Given, Name> = Name extends `${string}{${infer Parameter}}${string}`
+  ? {
+      [Key in keyof Given as Given[Key] extends Readonly<Record<Parameter, string>>
+        ? never
+        : Exclude<Key, Parameter>]: Given[Key];
+    }
+  : Given;
+/** `Name`, if the operation takes these fields. */
+type Taking<Name, Fields, Into> = [Exclude<keyof Fields, keyof Into>] extends [never]
+  ? Fields extends Into
+    ? Name
+    : never
+  : never;
+
+class Named {
   constructor(
     readonly commander: Command,
     readonly io: CommandIo,
+    protected readonly refusals: Refusals = {},
+    protected readonly read: ReturnType<typeof addTo> = async () => undefined,
   ) {}
 
   /** Adds command lines to the help, without `pulsegate`. */
@@ -89,85 +80,110 @@ class Described {
 }
 
 /** Commands under one name, or those of the program. */
-export class Group extends Described {
-  group(name: string, does: string): Group {
-    return new Group(this.commander.command(name).description(does), this.io);
+export class Group extends Named {
+  /** @param refusals what all commands of the group say of refused operations */
+  group(name: string, does: string, refusals?: Refusals): Group {
+    return new Group(this.commander.command(name).description(does), this.io, refusals ?? this.refusals);
   }
 
-  command<const Of extends Given = Record<never, never>>(name: string, does: string, given?: Of) {
+  command<const Of extends readonly Params[]>(name: string, does: string, ...of: Of) {
     const added = this.commander.command(name).description(does);
-    for (const [flags, of] of Object.entries<Description>(given ?? {})) add(added, flags, of);
-    return new Runnable<Of>(added, this.io);
+    const read = addTo(added, Object.assign({}, ...of));
+    return new Runnable<ValuesOf<All<Of[number]>>>(added, this.io, this.refusals, read);
   }
 }
 
-class Runnable<Of> extends Described {
-  /** Runs the command by `work`. @param mayCreate whether it may create a missing database */
+class Runnable<Given> extends Named {
+  #question: ((given: Given) => string) | undefined;
+
+  /** Adds `--yes`. @param what is asked before the command runs; left out: the command asks by itself */
+  asks(what?: (given: Given) => string): this {
+    addTo(this.commander, { yes: '--yes  skip the confirmation' });
+    this.#question = what;
+    return this;
+  }
+
+  /** Runs the command by `work`. @param mayCreate whether it may create a missing database, by its options */
   runs(
-    work: (run: Run, given: ValuesOf<Of>) => Shown | Promise<Shown>,
-    mayCreate: (given: ValuesOf<Of>) => boolean = () => false,
+    work: Work<Given>,
+    mayCreate: (options: Readonly<Record<string, unknown>>) => boolean = () => false,
   ): void {
     const { commander, io } = this;
     commander.action(async () => {
-      const named = commander.registeredArguments.map((argument, index) => [
-        argument.name(),
-        commander.processedArgs[index],
-      ]);
-      const options = Object.entries(commander.opts()).map(([name, value]) => [
-        name,
-        value === NULL ? null : value,
-      ]);
-      const given = Object.fromEntries([...options, ...named]);
-      const { config: file } = commander.optsWithGlobals<{ config?: string }>();
+      const { config: file, json = false, yes = false } = commander.optsWithGlobals();
       // Imported here because help and completion need neither zod nor yaml.
       const load = once(async () => (await import('../../config.js')).loadConfig({ file, env: io.env }));
       const { close, ...opened } = openLazily(
         load,
-        () => mayCreate(given),
+        () => mayCreate(commander.opts()),
         (error) => printLine(io.stderr, `Database write failed: ${String(error)}`),
+        this.refusals,
       );
       const print = (line: string): void => printLine(io.stdout, line);
-      const run: Run = { ...opened, io, file, load, print, confirm: (what) => confirm(io, given.yes, what) };
-      const shown = await Promise.resolve(work(run, given)).finally(close);
+      const ask = (what: string) => confirm(io, yes, what);
+      const run: Run = { ...opened, io, file, json, yes, load, print, confirm: ask };
+      const shown = await this.#work(run, work).finally(close);
       if (typeof shown === 'string') return print(shown);
       if (!shown) return;
-      if (given.json) return printJson(io, shown[0]);
+      if (json) return printJson(io, shown[0]);
       if (typeof shown[1] === 'string') print(shown[1]);
       else shown[1]();
     });
   }
 
-  /** Runs a command with `--json`, like `runs`. */
-  answers(
-    work: (run: Run, given: ValuesOf<Of & typeof JSON_OPTION>) => Shown | Promise<Shown>,
-    mayCreate?: (given: ValuesOf<Of>) => boolean,
-  ): void {
-    add(this.commander, '--json', JSON_OPTION['--json']);
-    new Runnable<Of & typeof JSON_OPTION>(this.commander, this.io).runs(work, mayCreate);
+  async #work(run: Run, work: Work<Given>): Promise<Shown> {
+    const given = Object(await this.read(run)) as Given;
+    if (this.#question) await run.confirm(this.#question(given));
+    return work(run, given);
   }
 
-  /** Lists the items of an operation, whose query the options are. @param none stderr when there are no items */
-  lists<Name extends ListName>(none: string, name: Name, columns: Columns<ItemOf<Name>>): void {
-    this.answers(async (run, { json: _, ...query }) => {
-      const items = await run.items(name, query);
-      return [items, () => printList(run.io, items, none, columns)];
+  /** Runs a command with `--json`, like `runs`. */
+  answers(work: Work<Given>, mayCreate?: Parameters<typeof this.runs>[1]): void {
+    addTo(this.commander, { json: '--json  print JSON' });
+    this.runs(work, mayCreate);
+  }
+
+  /** Lists the items of an operation, whose query is what is given. @param none stderr when there are no items */
+  lists<Name extends ListName>(
+    none: string,
+    name: Taking<Name, Given, QueryOf<Name>>,
+    columns: Columns<ItemOf<Name>>,
+  ): void {
+    this.answers(async ({ call, io }, query) => {
+      const answer = await call(name as Name, { query } as unknown as Input<Name>);
+      const { items } = answer as unknown as { readonly items: readonly ItemOf<Name>[] };
+      return [items, () => printList(io, items, none, columns)];
     });
   }
-}
 
-/** What an option is read as, when it is null: commander would take null for a missing value. */
-const NULL = Symbol('null');
-
-function add(command: Command, flags: string, of: Description): void {
-  const { help, read, choices, initial, isRequired = false } = typeof of === 'string' ? { help: of } : of;
-  if (!flags.startsWith('-')) {
-    const argument = new Argument(flags, help);
-    command.addArgument(choices ? argument.choices(choices) : argument);
-    return;
+  /**
+   * Calls one operation. Its path has what is given by the name of its parameter, or the parameter of what is given; its body has all
+   * else. Prints the answer with `--json`, unless the operation deletes.
+   */
+  calls<Name extends OperationName>(
+    name: Taking<Name, InBody<Given, Name>, BodyOf<Name>>,
+    says: (given: Given, answer: Answer<Name>) => string,
+    refusals?: (given: Given) => Refusals,
+  ): void {
+    const [, parameter = ''] = /\{(\w+)\}/.exec(name) ?? [];
+    const call = (run: Run, given: Given): Promise<Answer<Name>> => {
+      const params: Record<string, unknown> = {};
+      const body: Record<string, unknown> = {};
+      for (const [key, value] of Object.entries(Object(given))) {
+        const named = key === parameter ? value : Object(value)[parameter];
+        if (named === undefined) body[key] = value;
+        else params[parameter] = named;
+      }
+      const input = /^(GET|DELETE)/.test(name) ? { params } : { params, body };
+      return run.call(name as Name, input as unknown as Input<Name>, refusals?.(given) ?? {});
+    };
+    if (name.startsWith('DELETE')) this.runs(async (run, given) => says(given, await call(run, given)));
+    else
+      this.answers(async (run, given) => {
+        const answer = await call(run, given);
+        return [answer, says(given, answer)];
+      });
   }
-  const option = new Option(flags, help).makeOptionMandatory(isRequired).default(initial);
-  if (read) option.argParser((text, before: unknown) => read(text, before as never) ?? NULL);
-  command.addOption(choices ? option.choices(choices) : option);
 }
 
 /** Prints rows as a table; `none` to stderr when there are none. */

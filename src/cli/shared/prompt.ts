@@ -12,7 +12,7 @@ const MAX_PASSWORD_BYTES = 4096;
  */
 export async function readNewPassword(
   io: CommandIo,
-  { passwordStdin }: { readonly passwordStdin: boolean | undefined },
+  passwordStdin: boolean | undefined,
   instead = '--password-stdin',
 ): Promise<string> {
   if (passwordStdin) return readPasswordFromStdin(io);
@@ -92,6 +92,7 @@ async function onTerminal<Result>(
   return work(ask).finally(() => terminal.close());
 }
 
-export const PASSWORD_STDIN = { '--password-stdin': 'read the password from stdin' } as const;
-/** Help of an option of commands that set a password. */
-export const KEEP_TOKENS = 'keep the API tokens valid; otherwise a new password revokes them';
+export const PASSWORD_STDIN = { passwordStdin: '--password-stdin  read the password from stdin' } as const;
+export const KEEP_TOKENS = {
+  keepTokens: '--keep-tokens  keep the API tokens valid; otherwise a new password revokes them',
+} as const;

@@ -83,14 +83,10 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[power]}`;
 }
 
-/** A time as `2026-11-20 21:00 UTC`; `none` for null. */
-export const formatTime = (ms: number | null, none: string): string =>
-  ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-
 /** The country of a client and the number of its network, as far as they are known. */
 const formatOrigin = (of: ClientOrigin | null): string =>
   [of?.country?.toUpperCase(), of?.asn && `AS${of.asn}`].filter(Boolean).join(' ');
 
-/** Like `formatTime`, for a time of /api/v1. */
+/** A time of /api/v1 as `2026-11-20 21:00 UTC`; `none` for null. */
 export const formatIso = (time: string | null, none: string): string =>
-  formatTime(time === null ? null : Date.parse(time), none);
+  time === null ? none : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
