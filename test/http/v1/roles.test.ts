@@ -65,6 +65,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   getHeartbeatSeries: 'read',
   getHeartbeatSums: 'read',
   getPlans: 'read',
+  getHandoverText: 'read',
   listAgents: 'administrator',
   sendMessage: 'administrator',
   listRuns: 'administrator',
