@@ -103,7 +103,11 @@ function startHost(): Host {
     async ask(request) {
       for (const handle of handles) handle.ref?.();
       child.stdin.write(`${JSON.stringify(request)}\n`);
-      const answer = await Promise.race([once(lines, 'line'), once(child, 'exit')]);
+      const answered = new AbortController();
+      const answer = await Promise.race(
+        [once(lines, 'line', answered), once(child, 'exit', answered)].map((each) => each.catch(() => [])),
+      );
+      answered.abort();
       for (const handle of handles) handle.unref?.();
       if (typeof answer[0] !== 'string') throw new Error(`the command ended its process with ${answer[0]}`);
       return JSON.parse(answer[0]) as CommandResult;
