@@ -56,11 +56,8 @@ export const addAgentCommands: AddCommands = (program) => {
         return send(await run.database());
       });
       const { runId, session } = sent;
-      if (!wait)
-        return [
-          sent,
-          `Queued as ${runId} in session ${session}.\nTo see its status: pulsegate run show ${runId}`,
-        ];
+      const queued = `Queued as ${runId} in session ${session}.\nTo see its status: pulsegate run show ${runId}`;
+      if (!wait) return [sent, queued];
       const result = await waitForRun(run, runId).catch(async (error: unknown) => {
         // The daemon ended meanwhile, and another may start.
         if (error instanceof Refused && !isStopping(error)) throw error;

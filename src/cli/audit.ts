@@ -7,7 +7,7 @@ import { formatHostPort } from '../core/ip.js';
 import { withoutUndefined } from '../http/fields.js';
 import { findAccount } from './account/find.js';
 import type { Answer } from './shared/api.js';
-import { CommandError, printLine, STDIO } from './shared/command.js';
+import { CommandError, STDIO } from './shared/command.js';
 import { type AddCommands, printList, type Run } from './shared/group.js';
 import { limitOption, pastTime } from './shared/options.js';
 import { choice, param, type ValuesOf } from './shared/params.js';
@@ -91,9 +91,9 @@ export const addTraceCommand: AddCommands = (program) => {
       limit: limitOption('sessions', 100),
     })
     .examples('trace 198.51.100.7 --port 25 --at 2026-11-23T08:00:00+01:00', 'trace --report mail.txt')
-    .answers(async ({ call, io, print }, { report, ...given }) => {
-      const query =
-        report === undefined ? given : { ...given, ...(await withReport(report, given, { call, io })) };
+    .answers(async (run, { report, ...given }) => {
+      const { call, io, print, note } = run;
+      const query = report === undefined ? given : { ...given, ...(await withReport(report, given, run)) };
       if (query.at === undefined) throw new CommandError(AT, 2);
       const answer = await call('GET /trace', { query }, WRONG);
       const { items, nextCursor, incomplete } = answer;
@@ -112,7 +112,7 @@ export const addTraceCommand: AddCommands = (program) => {
         ]);
         if (nextCursor !== null) print(`the last ${items.length}; use --limit or --tolerance to see others`);
         for (const { reason, count, since } of incomplete)
-          printLine(io.stderr, `Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
+          note(`Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
       };
       return [answer, show];
     });
@@ -124,11 +124,7 @@ type Question = ValuesOf<typeof QUESTION>;
  * The question with what a report says in its place: only what it says once, and with words that name the part.
  * @throws CommandError with all that was found, when more must be given
  */
-async function withReport(
-  file: string,
-  given: Question,
-  { call, io }: Pick<Run, 'call' | 'io'>,
-): Promise<Question> {
+async function withReport(file: string, given: Question, { call, io, note }: Run): Promise<Question> {
   const content = file === STDIO ? text(io.stdin) : readFile(file, 'utf8');
   const body = {
     text: await content.catch((error: unknown) => {
@@ -155,7 +151,7 @@ async function withReport(
       const value = question[part as keyof Question];
       return value === undefined ? [] : `${part} ${value}`;
     });
-    printLine(io.stderr, `Searching: ${read.join(', ')}`);
+    note(`Searching: ${read.join(', ')}`);
     return question;
   }
   const found = [

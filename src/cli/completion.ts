@@ -1,6 +1,6 @@
 // `pulsegate completion`: shell completion scripts. The scripts call the hidden command `__complete`, so they always match
 // the installed version. When `__complete` prints nothing, the shell completes file names.
-import type { Command, Option } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { printLine } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { choice, required } from './shared/params.js';
@@ -70,17 +70,15 @@ function offers(at: Command, program: Command, typed: string): Candidate[] {
     text: command.name(),
     description: command.description(),
   }));
-  const choices = at.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
-  return [...names, ...choices.map((text) => ({ text, description: '' }))];
+  return [...names, ...at.registeredArguments.flatMap(valuesOf)];
 }
 
 /** The options of the program apply to every command. */
 const optionsOf = (at: Command, program: Command): readonly Option[] =>
   at === program ? at.options : [...at.options, ...program.options];
 
-function valuesOf({ argChoices }: Option): Candidate[] {
-  return (argChoices ?? []).map((text) => ({ text, description: '' }));
-}
+const valuesOf = ({ argChoices = [] }: Option | Argument): Candidate[] =>
+  argChoices.map((text) => ({ text, description: '' }));
 
 const subcommandsOf = (at: Command): Command[] =>
   at.commands.filter((command) => command.name() !== COMPLETE);

@@ -3,7 +3,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/units.js';
 import type { Loaded } from '../config.js';
-import { type CommandIo, printJson, printLine } from './shared/command.js';
+import { type CommandIo, printJson } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 
 export const addConfigCommands: AddCommands = (program) => {
@@ -19,11 +19,8 @@ export const addConfigCommands: AddCommands = (program) => {
         throw error;
       });
       if (!json && effective.some(({ path, source }) => path === 'egress.denyPorts' && source === 'default'))
-        printLine(
-          run.io.stderr,
-          'note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied',
-        );
-      if (!json) for (const warning of warnings) printLine(run.io.stderr, `warning: ${warning}`);
+        run.note('note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
+      if (!json) for (const warning of warnings) run.note(`warning: ${warning}`);
       return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];
     });
 

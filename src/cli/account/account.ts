@@ -1,7 +1,7 @@
 // `pulsegate account`: its commands, and by themselves those of one account that do not print it: name, limits, secret link.
 import { formatHostPort } from '../../core/ip.js';
 import type { Answer } from '../shared/api.js';
-import { CommandError, type CommandIo, printLine } from '../shared/command.js';
+import { CommandError, type CommandIo } from '../shared/command.js';
 import type { AddCommands, Group } from '../shared/group.js';
 import { ACCOUNT_LIMITS, limitLines } from '../shared/options.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
@@ -151,8 +151,7 @@ function addSubscriptionCommands(account: Group): void {
       const { pathname } = new URL(made.url);
       const url = (playerPage.url ?? guessed) + pathname.slice(pathname.indexOf('/sub/'));
       if (playerPage.url === null)
-        printLine(
-          run.io.stderr,
+        run.note(
           'The host and port in the link are a guess. If players use others, set admin.playerPage.url.',
         );
       return [{ ...made, url }, url];

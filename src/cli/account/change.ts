@@ -69,10 +69,11 @@ export function addAdd(account: Group): void {
       'account add player --password-stdin < password.txt',
     )
     .answers(
-      async (run, { generate, passwordStdin, disabled, ...given }) => {
-        const { plan, expiresAt } = given;
-        const chosen = await choosePassword(run.io, { generate, passwordStdin });
-        const body = { ...given, password: chosen.password, isEnabled: !disabled };
+      async (run, given) => {
+        const { generate, passwordStdin, disabled, ...fields } = given;
+        const { plan, expiresAt } = fields;
+        const chosen = await choosePassword(run.io, given);
+        const body = { ...fields, password: chosen.password, isEnabled: !disabled };
         const refusals = plan === undefined ? {} : { 'body.plan': notFound('plan', plan) };
         const { account: added } = await run.call('POST /accounts', { body }, refusals);
         // Without an expiry a new account gets that of its plan.

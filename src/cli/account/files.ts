@@ -13,14 +13,7 @@ import { spool } from '../../account-files/spool.js';
 import { printable } from '../../core/text.js';
 import { isTimeZone } from '../../core/time/time-zone.js';
 import type { Answer } from '../shared/api.js';
-import {
-  CommandError,
-  type CommandIo,
-  cannotWrite,
-  printLine,
-  STDIO,
-  writeToStdout,
-} from '../shared/command.js';
+import { CommandError, type CommandIo, cannotWrite, STDIO, writeToStdout } from '../shared/command.js';
 import type { Group, Run } from '../shared/group.js';
 import { choice, type Param, param, withDefault } from '../shared/params.js';
 import { countOf } from '../shared/table.js';
@@ -66,7 +59,7 @@ export function addExport(account: Group): void {
       await save(content, file, run.io);
       if (file === undefined) return;
       const { matched } = await run.call('GET /accounts', { query: { tag, limit: 1 } });
-      printLine(run.io.stderr, `Exported ${countOf(matched, 'account')} to ${file}`);
+      run.note(`Exported ${countOf(matched, 'account')} to ${file}`);
     });
 }
 

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { CLIENT_FORMATS, clientText } from '../../core/accounts/player/client-formats.js';
 import { type LinkAddress, socksLink } from '../../core/accounts/player/proxy-link.js';
 import type { Api } from '../shared/api.js';
-import { CommandError, type CommandIo, printJson, printLine } from '../shared/command.js';
+import { CommandError, type CommandIo, printJson } from '../shared/command.js';
 import type { Group, Run } from '../shared/group.js';
 import { choice } from '../shared/params.js';
 import { PASSWORD_STDIN, readNewPassword } from '../shared/prompt.js';
@@ -57,11 +57,9 @@ interface ChosenPassword {
 
 export async function choosePassword(
   io: CommandIo,
-  {
-    generate,
-    passwordStdin = false,
-  }: { generate?: boolean | undefined; passwordStdin?: boolean | undefined },
+  given: { readonly generate?: boolean; readonly passwordStdin?: boolean },
 ): Promise<ChosenPassword> {
+  const { generate, passwordStdin = false } = given;
   if (generate && passwordStdin)
     throw new CommandError('--generate and --password-stdin cannot be used together.', 2);
   // 15 bytes are 120 bits and 20 base64url characters, which need no escaping in a URL.
@@ -92,16 +90,14 @@ export async function readLinkAddress({ call }: Api): Promise<LinkAddress> {
 }
 
 /** Says on stderr that the address in a link is a guess, or its port is unknown. */
-function noteGuess({ io }: Run, { host, port, guess }: LinkAddress): undefined {
+function noteGuess({ note }: Run, { host, port, guess }: LinkAddress): undefined {
   const from = guess === 'listener' ? 'the address of socks.host' : 'an address of this machine';
   if (port === 0)
-    printLine(
-      io.stderr,
+    note(
       'The port in the link is unknown: with socks.port 0 the daemon chooses a port at each start. The console shows the current port. Set socks.port for a fixed one.',
     );
   else if (guess !== null)
-    printLine(
-      io.stderr,
+    note(
       `The address ${host} in the link is a guess: it is ${from}. If players connect to another address, set socks.publicHost (in the configuration or in the console).`,
     );
 }

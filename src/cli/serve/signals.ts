@@ -1,12 +1,9 @@
 // The signals of `pulsegate serve`: SIGTERM and SIGINT stop it, SIGHUP reloads the configuration.
 
-export interface Signals {
-  /** Resolves with the next signal. */
-  next(): Promise<NodeJS.Signals>;
-}
+export type Signals = ReturnType<typeof catchSignals>;
 
 /** Handles SIGTERM and SIGINT. A signal that nobody waits for (during the start, or the third one) exits at once. */
-export function catchSignals(): Signals {
+export function catchSignals() {
   let waiting: ((signal: NodeJS.Signals) => void) | null = null;
   let exitCode = 0;
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
@@ -18,8 +15,9 @@ export function catchSignals(): Signals {
     });
   }
   return {
+    /** Resolves with the next signal. */
     next: () =>
-      new Promise((resolve) => {
+      new Promise<NodeJS.Signals>((resolve) => {
         waiting = resolve;
       }),
   };

@@ -30,10 +30,6 @@ type Given<Value> = Value extends readonly (infer Item)[]
           | (undefined extends Value[Name] ? undefined : never);
       }
     : Value;
-type InputOf<Request> = (Request extends { params: infer Params } ? { params: z.input<Params> } : unknown) &
-  (Request extends { query: infer Query } ? { query?: Given<Partial<z.input<Query>>> } : unknown) &
-  (Request extends { body: infer Body } ? { body: Given<z.input<Body>> } : unknown) &
-  (Request extends { raw: unknown } ? { content: Readable } : unknown) & { ifMatch?: string };
 type AnswerOf<Success> = Success extends readonly [number, string, infer Body]
   ? Body extends z.ZodType
     ? z.output<Body>
@@ -41,13 +37,17 @@ type AnswerOf<Success> = Success extends readonly [number, string, infer Body]
   : undefined;
 
 export type OperationName = keyof Operations;
-export type Input<Name extends OperationName> = InputOf<Operations[Name]['request']>;
-export type QueryOf<Name extends OperationName> = Operations[Name]['request'] extends { query: infer Query }
-  ? Given<Partial<z.input<Query>>>
-  : object;
-export type BodyOf<Name extends OperationName> = Operations[Name]['request'] extends { body: infer Body }
-  ? Given<z.input<Body>>
-  : object;
+type RequestOf<Name extends OperationName> = Operations[Name]['request'];
+export type QueryOf<Name extends OperationName> =
+  RequestOf<Name> extends { query: infer Query } ? Given<Partial<z.input<Query>>> : object;
+export type BodyOf<Name extends OperationName> =
+  RequestOf<Name> extends { body: infer Body } ? Given<z.input<Body>> : object;
+export type Input<Name extends OperationName> = {
+  readonly ifMatch?: string;
+} & (RequestOf<Name> extends { params: infer Params } ? { params: z.input<Params> } : unknown) &
+  (RequestOf<Name> extends { query: unknown } ? { query?: QueryOf<Name> } : unknown) &
+  (RequestOf<Name> extends { body: unknown } ? { body: BodyOf<Name> } : unknown) &
+  (RequestOf<Name> extends { raw: unknown } ? { content: Readable } : unknown);
 export type Answer<Name extends OperationName> = AnswerOf<Operations[Name]['success']>;
 export type ItemOf<Name extends OperationName> =
   Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never;

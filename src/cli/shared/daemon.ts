@@ -26,10 +26,11 @@ export async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: P
     throw new CommandError(
       `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`,
     );
-  const answer = await exchange({ ...to, socketPath }, sent).catch((error: NodeJS.ErrnoException) => {
-    const code = error.code ?? error.message;
-    throw new CommandError(REASONS[code]?.(dataDir) ?? `The daemon of ${dataDir} did not respond (${code}).`);
-  });
+  const answer = await exchange({ ...to, socketPath }, sent).catch(
+    ({ code, message }: NodeJS.ErrnoException) => {
+      throw new CommandError(noAnswer(dataDir, code ?? message));
+    },
+  );
   if (answer.status === 401) throw tokenRefused(dataDir);
   return answer;
 }
@@ -46,18 +47,13 @@ function tokenRefused(dataDir: string): CommandError {
   return new CommandError(`The daemon of ${dataDir} has refused the command: the token in ${file} ${why}`);
 }
 
-const notRunning = (dataDir: string): string =>
-  `No daemon is running for ${dataDir}, and this command needs one. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
-  'If it is running, give its configuration with --config FILE.';
-const notPermitted = (dataDir: string): string =>
-  `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
-const REASONS: Readonly<Record<string, (dataDir: string) => string>> = {
-  ENOENT: notRunning,
-  ECONNREFUSED: notRunning,
-  ENOTDIR: notRunning,
-  EACCES: notPermitted,
-  EPERM: notPermitted,
-};
+function noAnswer(dataDir: string, code: string): string {
+  if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code))
+    return `No daemon is running for ${dataDir}, and this command needs one. Start it: systemctl start pulsegate, or pulsegate serve.\nIf it is running, give its configuration with --config FILE.`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return `Permission denied: cannot connect to the daemon of ${dataDir}. Run the command as root or as the user of the daemon.`;
+  return `The daemon of ${dataDir} did not respond (${code}).`;
+}
 
 /** Whether a running daemon has this version and this database, and answers. */
 export async function isDaemonOf(config: Config): Promise<boolean> {

@@ -29,6 +29,8 @@ export interface Run extends Omit<Opened, 'close'> {
   readonly yes: boolean;
   load(): Promise<Loaded>;
   print(line: string): void;
+  /** Prints a line to stderr. */
+  note(line: string): void;
   /** Asks before `what` happens, unless `--yes` is given. @throws CommandError when it is not confirmed */
   confirm(what: string): Promise<void>;
 }
@@ -111,17 +113,18 @@ class Runnable<Given> extends Named {
     const { commander, io } = this;
     commander.action(async () => {
       const { config: file, json = false, yes = false } = commander.optsWithGlobals();
+      const print = (line: string): void => printLine(io.stdout, line);
+      const note = (line: string): void => printLine(io.stderr, line);
       // Imported here because help and completion need neither zod nor yaml.
       const load = once(async () => (await import('../../config.js')).loadConfig({ file, env: io.env }));
       const { close, ...opened } = openLazily(
         load,
         () => mayCreate(commander.opts()),
-        (error) => printLine(io.stderr, `Database write failed: ${String(error)}`),
+        (error) => note(`Database write failed: ${String(error)}`),
         this.refusals,
       );
-      const print = (line: string): void => printLine(io.stdout, line);
       const ask = (what: string) => confirm(io, yes, what);
-      const run: Run = { ...opened, io, file, json, yes, load, print, confirm: ask };
+      const run: Run = { ...opened, io, file, json, yes, load, print, note, confirm: ask };
       const shown = await this.#work(run, work).finally(close);
       if (typeof shown === 'string') return print(shown);
       if (!shown) return;
@@ -166,7 +169,8 @@ class Runnable<Given> extends Named {
     refusals?: (given: Given) => Refusals,
   ): void {
     const [, parameter = ''] = /\{(\w+)\}/.exec(name) ?? [];
-    const call = (run: Run, given: Given): Promise<Answer<Name>> => {
+    const deletes = name.startsWith('DELETE');
+    const work = async (run: Run, given: Given): Promise<Shown> => {
       const params: Record<string, unknown> = {};
       const body: Record<string, unknown> = {};
       for (const [key, value] of Object.entries(Object(given))) {
@@ -174,15 +178,12 @@ class Runnable<Given> extends Named {
         if (named === undefined) body[key] = value;
         else params[parameter] = named;
       }
-      const input = /^(GET|DELETE)/.test(name) ? { params } : { params, body };
-      return run.call(name as Name, input as unknown as Input<Name>, refusals?.(given) ?? {});
+      const input = deletes || name.startsWith('GET') ? { params } : { params, body };
+      const answer = await run.call(name as Name, input as unknown as Input<Name>, refusals?.(given) ?? {});
+      return deletes ? says(given, answer) : [answer, says(given, answer)];
     };
-    if (name.startsWith('DELETE')) this.runs(async (run, given) => says(given, await call(run, given)));
-    else
-      this.answers(async (run, given) => {
-        const answer = await call(run, given);
-        return [answer, says(given, answer)];
-      });
+    if (deletes) this.runs(work);
+    else this.answers(work);
   }
 }
 
