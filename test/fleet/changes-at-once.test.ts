@@ -108,25 +108,32 @@ describe('two nodes', async () => {
       const lock = await db.transaction();
       await lock.raw('lock table idempotency_keys in exclusive mode');
       const sent = Promise.all([send(one, id), send(two, id)]);
-      // One waits for the table, the other for it or for the first one's rows.
+      // One waits for the table, the other for it or for the first one's rows; the sweep of old keys may wait too.
       await eventually(async () => {
         const waiting = await db('pg_stat_activity')
           .whereRaw("datname = current_database() and wait_event_type = 'Lock'")
           .whereRaw('cardinality(pg_blocking_pids(pid)) > 0');
-        assert.equal(waiting.length, 2);
+        assert.ok(waiting.length >= 2, String(waiting.length));
       }).finally(() => lock.rollback());
       const answers = await sent;
-      assert.deepEqual([...new Set(answers.map(({ status }) => status))].length, 1, answers[1].text);
-      assert.ok(answers[0].status < 300, answers[0].text);
-      assert.equal(answers[0].text, answers[1].text);
-      assert.equal(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true').length, 1);
+      const isReplayed = ({ headers }: ApiAnswer) => headers.get('idempotency-replayed') === 'true';
+      const [first, repeated] = [...answers].sort((a, b) => Number(isReplayed(a)) - Number(isReplayed(b)));
+      assert.ok(first && repeated && !isReplayed(first) && isReplayed(repeated), answers[1].text);
+      assert.equal(repeated.status, first.status);
+      assert.ok(first.status < 300, first.text);
+      // An answer that the other node makes again names its own address for players.
+      const essence = ({ json }: ApiAnswer) => {
+        const { count, account, credentials } = json as { count?: number; account?: Json; credentials: Json };
+        return [count, account, credentials['password']];
+      };
+      assert.deepEqual(essence(repeated), essence(first));
       const names = await db('accounts').where('username', 'once');
       assert.equal(names.length, what === 'a purchase' ? 1 : names.length);
       const renewed = what === 'a renewal' ? Date.UTC(2040, 0, 31) : Date.UTC(2040, 0, 1);
       const [stored] = await db('accounts').where({ id });
       assert.equal(Number(stored.expires_at), renewed);
       // Of one node the other one repeats the answer.
-      for (const node of [one, two]) assert.equal((await send(node, id)).text, answers[0].text);
+      for (const node of [one, two]) assert.equal((await send(node, id)).text, first.text);
     });
   }
 
