@@ -65,15 +65,22 @@ export function createHeartbeatStore(
       accountIds.map((account_id) => ({ account_id, kind: 'heartbeats' })),
     );
 
-  /**
-   * Locks the rows of accounts until the transaction ends: `accounts` against removal. In the order of ids, so that transactions do
-   * not deadlock. SQLite has only one writing transaction at a time.
-   */
-  async function lock(trx: Knex, table: 'accounts' | 'heartbeat_totals', accountIds: readonly string[]) {
+  // Locks last until the transaction ends, in the order of ids, so that transactions do not deadlock. SQLite has only one writing
+  // transaction at a time.
+
+  /** Those of the accounts that exist, locked against removal. */
+  async function existing(trx: Knex, accountIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = ofAccounts(trx('accounts'), 'id', accountIds).orderBy('id');
+    const ids: string[] = await (isShared ? rows.forKeyShare() : rows).pluck('id');
+    return new Set(ids);
+  }
+
+  async function lockTotals(trx: Knex, accountIds: readonly string[]): Promise<void> {
     if (!isShared) return;
-    const column = table === 'accounts' ? 'id' : 'account_id';
-    const rows = ofAccounts(trx(table), column, accountIds).orderBy(column).select(trx.raw('1'));
-    await (table === 'accounts' ? rows.forKeyShare() : rows.forUpdate());
+    await ofAccounts(trx('heartbeat_totals'), 'account_id', accountIds)
+      .orderBy('account_id')
+      .select(trx.raw('1'))
+      .forUpdate();
   }
 
   async function readTotals(trx: Knex, accountIds: readonly string[]): Promise<HeartbeatTotals[]> {
@@ -81,29 +88,27 @@ export function createHeartbeatStore(
   }
 
   /**
-   * Inserts entries in their order, and adds them to the totals of their accounts. The join drops entries of accounts that no longer
-   * exist. Returns the totals of the changed accounts.
+   * Inserts entries of existing accounts in their order, and adds them to the totals of their accounts, which it returns. The statement
+   * returns nothing: making an object of each row would cost more than inserting it.
    */
-  async function insertAndCount(trx: Knex, batch: readonly Heartbeat[]): Promise<TotalsRow[]> {
-    const added = await run<{ id: number; account_id: string; game_id: string | null }>(
+  async function insertAndCount(trx: Knex, entries: readonly Heartbeat[]): Promise<TotalsRow[]> {
+    await run(
       trx,
       // Materialized: SQLite would write each entry as text again for each of its columns.
       `with entry as materialized (select value from ${each})
        insert into heartbeats (account_id, username, ${WRITTEN.join(', ')})
        select accounts.id, accounts.username, ${WRITTEN.map(writtenValue).join(', ')}
        from entry join accounts on accounts.id = entry.value ->> 0
-       order by cast(entry.value ->> ${WRITTEN.length + 1} as bigint)
-       returning id, account_id, game_id`,
-      batch.map((entry, place) => [
+       order by cast(entry.value ->> ${WRITTEN.length + 1} as bigint)`,
+      entries.map((entry, place) => [
         entry.accountId,
         ...WRITTEN.map((column) => entry[fieldOf(column)]),
         place,
       ]),
     );
-    const games = new Map<string, { readonly id: number; readonly game: string }>();
-    for (const { id, account_id, game_id: game } of added)
-      if (game !== null && id > (games.get(account_id)?.id ?? 0)) games.set(account_id, { id, game });
-    const counts = [...countByAccount(added)].sort(([a], [b]) => (a < b ? -1 : 1));
+    const games = new Map<string, string>();
+    for (const { accountId, gameId } of entries) if (gameId !== null) games.set(accountId, gameId);
+    const counts = [...countBy(entries, ({ accountId }) => accountId)].sort(([a], [b]) => (a < b ? -1 : 1));
     return run(
       trx,
       `insert into heartbeat_totals (account_id, count, latest_game_id)
@@ -111,7 +116,7 @@ export function createHeartbeatStore(
        on conflict (account_id) do update set count = heartbeat_totals.count + excluded.count,
          latest_game_id = coalesce(excluded.latest_game_id, heartbeat_totals.latest_game_id)
        returning account_id, count, latest_game_id`,
-      counts.map(([id, count]) => [id, count, games.get(id)?.game ?? null]),
+      counts.map(([id, count]) => [id, count, games.get(id) ?? null]),
     );
   }
 
@@ -132,13 +137,13 @@ export function createHeartbeatStore(
        delete from heartbeats where id in (select id from oldest) returning account_id`,
       over.map(({ account_id, count }) => [account_id, Number(count) - maxPerAccount]),
     );
-    await subtract(trx, countByAccount(deleted));
+    await subtract(trx, countBy(deleted, ({ account_id }) => account_id));
   }
 
   /** Subtracts removed entries from the totals of their accounts, and reads the newest GameID again: its entry may be removed. */
   async function subtract(trx: Knex, removed: ReadonlyMap<string, number>): Promise<void> {
     const accountIds = [...removed.keys()];
-    await lock(trx, 'heartbeat_totals', accountIds);
+    await lockTotals(trx, accountIds);
     await run(
       trx,
       `update heartbeat_totals set count = heartbeat_totals.count - cast(removed.value ->> 1 as bigint),
@@ -157,8 +162,9 @@ export function createHeartbeatStore(
       return inTransaction(db, async (trx) => {
         if (number !== undefined && !(await isNewBatch(trx, 'heartbeats', number)))
           return readTotals(trx, accountIds);
-        await lock(trx, 'accounts', accountIds);
-        const grown = await insertAndCount(trx, batch);
+        const known = await existing(trx, accountIds);
+        const entries = batch.filter(({ accountId }) => known.has(accountId));
+        const grown = await insertAndCount(trx, entries);
         await announce(trx, accountIds);
         const over = grown.filter(({ count }) => Number(count) > retention.maxPerAccount);
         if (over.length === 0) return totalsInOrder(accountIds, grown);
@@ -183,7 +189,7 @@ export function createHeartbeatStore(
           `delete from heartbeats where id in (select cast(value ->> 0 as bigint) from ${each}) returning account_id`,
           taken.map((id) => [id]),
         );
-        const removed = countByAccount(deleted);
+        const removed = countBy(deleted, ({ account_id }) => account_id);
         await subtract(trx, removed);
         await announce(trx, [...removed.keys()]);
         return { changed: await readTotals(trx, [...removed.keys()]), more: ids.length > limit };
@@ -223,8 +229,8 @@ function totalsInOrder(accountIds: readonly string[], rows: readonly TotalsRow[]
   return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
 }
 
-function countByAccount(rows: readonly { readonly account_id: string }[]): Map<string, number> {
+function countBy<Row>(rows: readonly Row[], accountOf: (row: Row) => string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);
+  for (const row of rows) counts.set(accountOf(row), (counts.get(accountOf(row)) ?? 0) + 1);
   return counts;
 }
