@@ -94,13 +94,18 @@ function parseGroups(text: string, endsAddress: boolean): number[] | null {
 
 /** The canonical text of an address: RFC 5952, with IPv4-mapped addresses in mixed form (§5). */
 export function formatIp(bytes: IpBytes): string {
-  if (bytes.length === 4) return bytes.join('.');
-  if (isMapped(bytes)) return `::ffff:${bytes.subarray(12).join('.')}`;
+  if (bytes.length === 4) return formatIpv4(bytes, 0);
+  if (isMapped(bytes)) return `::ffff:${formatIpv4(bytes, 12)}`;
   const groups = groupsOf(bytes);
   const [start, end] = longestZeroRun(groups);
   const hex = (part: number[]) => part.map((group) => group.toString(16)).join(':');
   if (end - start < 2) return hex(groups);
   return `${hex(groups.slice(0, start))}::${hex(groups.slice(end))}`;
+}
+
+/** The text of the IPv4 address at `at`. */
+export function formatIpv4(bytes: Uint8Array, at: number): string {
+  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
 /** The eight 16-bit groups of an IPv6 address. */

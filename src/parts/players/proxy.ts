@@ -207,20 +207,23 @@ function observeExits(
 function logSession(log: Log, session: Session, summary: SessionSummary): void {
   const { destination, outgoing, via, exit } = session;
   const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;
+  // One shape for all sessions: the log leaves out what is undefined.
   log.info(
     {
       account: session.username,
       client: session.client.address,
       destination: formatHostPort(destination.host, destination.port),
       address: destination.address,
-      ...(outgoing === null ? {} : { outgoing: formatHostPort(outgoing.address, outgoing.port) }),
-      ...(via === null ? {} : { via }),
-      ...(exit === null ? {} : { exit }),
-      ...(session.protocol === 'udp' ? { protocol: 'udp' } : {}),
-      ...(session.clientProtocol === 'socks5' ? {} : { clientProtocol: session.clientProtocol }),
+      outgoing: outgoing === null ? undefined : formatHostPort(outgoing.address, outgoing.port),
+      via: via ?? undefined,
+      exit: exit ?? undefined,
+      protocol: session.protocol === 'udp' ? 'udp' : undefined,
+      clientProtocol: session.clientProtocol === 'socks5' ? undefined : session.clientProtocol,
       bytesUp,
       bytesDown,
-      ...(dropped === undefined ? {} : { datagramsUp, datagramsDown, dropped }),
+      datagramsUp,
+      datagramsDown,
+      dropped,
       connectMs: session.connectMs ?? undefined,
       durationMs,
       game: session.gameId,

@@ -1,4 +1,5 @@
 // What connections, commands and associations use of their worker. Everything is passed in: src/proxy uses no global state.
+import { performance } from 'node:perf_hooks';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
 import { NO_GEO, presentGeo } from '../../core/geo.js';
 import { createGameRules, type GameRule } from '../../core/heartbeats/game-rules.js';

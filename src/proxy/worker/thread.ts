@@ -57,6 +57,8 @@ class Channel {
   readonly #gauges: Gauges;
   readonly #port: MessagePort;
   readonly #peers = new Map<number, Peer>();
+  /** The number of messages when the port of the control plane was read. */
+  #seen = -1;
   #resolver: MessagePort | null = null;
   /** Lookups from before the resolver was connected. */
   #unasked: Question[] = [];
@@ -93,8 +95,11 @@ class Channel {
     for (const { port } of this.#peers.values()) this.#readFrom(port);
   };
 
-  /** Reads pending messages of the control plane. */
+  /** Reads pending messages of the control plane. Each login calls it: a look at the count of messages costs less than one at the port. */
   readonly readMessages = (): void => {
+    const sent = this.#gauges.getSign(this.#start.index, 'messages');
+    if (sent === this.#seen) return;
+    this.#seen = sent;
     this.#readFrom(this.#port);
   };
 

@@ -137,7 +137,10 @@ export function createHeartbeatStore(
        delete from heartbeats where id in (select id from oldest) returning account_id`,
       over.map(({ account_id, count }) => [account_id, Number(count) - maxPerAccount]),
     );
-    await subtract(trx, countBy(deleted, ({ account_id }) => account_id));
+    await subtract(
+      trx,
+      countBy(deleted, ({ account_id }) => account_id),
+    );
   }
 
   /** Subtracts removed entries from the totals of their accounts, and reads the newest GameID again: its entry may be removed. */

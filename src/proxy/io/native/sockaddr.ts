@@ -1,7 +1,7 @@
 // Converts endpoints to and from socket addresses of the kernel: struct sockaddr_in and struct sockaddr_in6 of a little-endian
 // machine.
 import { networkInterfaces } from 'node:os';
-import { type Endpoint, formatIp, parseIp, unmap } from '../../../core/ip.js';
+import { type Endpoint, formatIp, formatIpv4, parseIp, unmap } from '../../../core/ip.js';
 import { intern } from '../../interned-strings.js';
 import { AF_INET, AF_INET6, SOCKADDR_BYTES } from './libc.js';
 
@@ -73,10 +73,6 @@ export function isSameSockaddr(a: Uint32Array, aAt: number, b: Uint32Array, bAt:
   if (!isIpv6(a, aAt)) return a[aAt + 1] === b[bAt + 1];
   for (let i = 2; i < SOCKADDR_WORDS; i += 1) if (a[aAt + i] !== b[bAt + i]) return false;
   return true;
-}
-
-function formatIpv4(bytes: Uint8Array, at: number): string {
-  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
 /** Names of interfaces by scope id, as of the last lookup. */
