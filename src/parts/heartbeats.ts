@@ -1,14 +1,14 @@
 // Heartbeat entries and records of sessions: records them for live sessions, writes them in batches, and deletes old ones; old entries
 // of the login log and the audit log too.
 import type { Config } from '../config.js';
-import { MINUTE_MS } from '../core/clock.js';
+import { DAY_MS, MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
 import { SessionRecorder } from '../core/trace/session-recorder.js';
-import { trimLogs } from '../store/trim-logs.js';
+import type { Store } from '../store/store.js';
 import type { Core } from './core.js';
 import { createTasks, type Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
@@ -102,4 +102,32 @@ export function createLogTrimmingPart(deps: {
       return tasks.stop();
     },
   };
+}
+
+/** Entries deleted by one statement. Other writers can write between two statements. */
+const SLICE = 5_000;
+
+/**
+ * Deletes slice after slice until no old entry is left, because more than one slice may be added per minute.
+ * Rejects when the database cannot be written.
+ */
+export async function trimLogs(deps: {
+  readonly store: Pick<Store, 'logins' | 'audit' | 'sessionRecords'>;
+  readonly retention: Pick<OperatorSettings['retention'], 'current'>;
+  /** Most login entries that are kept, regardless of their age. */
+  readonly maxLogins: number;
+  readonly now: number;
+  /** Ends the deletion after the current slice. */
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const { store, maxLogins, now, signal } = deps;
+  const { loginDays, auditDays, sessionDays } = deps.retention.current();
+  for (const trim of [
+    () => store.logins.trim(now - loginDays * DAY_MS, maxLogins, SLICE),
+    () => store.audit.trim(now - auditDays * DAY_MS, SLICE),
+    () => store.sessionRecords.trim(now - sessionDays * DAY_MS, SLICE),
+  ]) {
+    while ((await trim()) === SLICE && !signal.aborted);
+    if (signal.aborted) return;
+  }
 }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
+import { trimLogs } from '../../src/parts/heartbeats.js';
 import type { Store } from '../../src/store/store.js';
-import { trimLogs } from '../../src/store/trim-logs.js';
 import { openTestStore } from './helpers.js';
 
 const DAY_MS = 86_400_000;

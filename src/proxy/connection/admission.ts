@@ -89,10 +89,7 @@ export class Admission {
     permit.releaseUnused();
   }
 
-  /**
-   * The request with all that a session of the account needs, or the reply that refuses it. Reports why. Written out in one place: copies
-   * by spread never settle on one shape, and slow down whatever reads them.
-   */
+  /** The request with all that a session of the account needs, never copied by spread; or the reply that refuses it. Reports why. */
   #authorize(isLast: boolean, permit: Permit | null): Admitted {
     const { accounts, egressOf, exits, log, logins } = this.#host;
     const { client, isByAddress, linkHash } = this.#client;

@@ -9,7 +9,6 @@
 //
 // running-command.ts handles the connection while CONNECT, BIND or an exchange runs. Every failure ends in `refuse` (sends
 // a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
-import { Buffer } from 'node:buffer';
 import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { HandedLogin, HandedRequest } from '../handover/state.js';

@@ -33,8 +33,7 @@ class Dial implements Attempt {
   readonly #io: Pick<Io, 'connect' | 'timer'>;
   readonly #options: DialOptions;
   readonly #addresses: readonly string[];
-  /** Nearly always one: a set would cost more. */
-  #attempts: Attempt[] = [];
+  readonly #attempts = new Set<Attempt>();
   readonly #failures: string[] = [];
   readonly #deadline: Timer;
   #stagger: Timer | null = null;
@@ -52,7 +51,7 @@ class Dial implements Attempt {
     this.#deadline.clear();
     this.#stagger?.clear();
     for (const attempt of this.#attempts) attempt.cancel();
-    this.#attempts = [];
+    this.#attempts.clear();
   }
 
   #startNext(): void {
@@ -66,29 +65,25 @@ class Dial implements Attempt {
       { address, port: this.#options.port },
       {
         onConnected: (stream) => {
-          this.#over(attempt);
+          this.#attempts.delete(attempt);
           this.cancel();
           this.#options.onConnected(stream, address);
         },
         onFailed: (code) => {
-          this.#over(attempt);
+          this.#attempts.delete(attempt);
           this.#failures.push(code);
           if (this.#next < this.#addresses.length) this.#startNext();
-          else if (this.#attempts.length === 0) this.#fail(mostUseful(this.#failures));
+          else if (this.#attempts.size === 0) this.#fail(mostUseful(this.#failures));
         },
       },
       end ?? undefined,
     );
-    this.#attempts.push(attempt);
+    this.#attempts.add(attempt);
     if (this.#next < this.#addresses.length) {
       this.#stagger = this.#io.timer(this.#options.attemptDelayMs ?? ATTEMPT_DELAY_MS, () =>
         this.#startNext(),
       );
     }
-  }
-
-  #over(attempt: Attempt): void {
-    this.#attempts = this.#attempts.filter((each) => each !== attempt);
   }
 
   #fail(code: string): void {

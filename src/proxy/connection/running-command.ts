@@ -167,17 +167,13 @@ export class RunningCommand implements SessionTransfer {
   ): void {
     this.#isOver = true;
     const early = this.#early;
-    const { account, counts, countAt } = session;
     new Relayed(this.host, { session, destination, outboundPort }, (listener) =>
       this.host.io.relay({
         client: this.stream,
         destination,
         early,
         inspect: inspectorOf(this.host, session, this.#bittorrent, inspect),
-        rates: account.rates,
-        account,
-        counts,
-        countAt,
+        ...session.metered(),
         listener,
       }),
     );

@@ -1,6 +1,5 @@
 // The server side of SOCKS5 from the first byte to the request: methods (RFC 1928 §3), login (RFC 1929 §2), request (RFC
 // 1928 §4). Parses bytes and returns steps; uses no socket and no clock.
-import { Buffer } from 'node:buffer';
 import type { ClientProtocol, HandshakeStep } from './client-protocol.js';
 import {
   LOGIN_FAILED,

@@ -75,14 +75,6 @@ export function createHeartbeatStore(
     return new Set(ids);
   }
 
-  async function lockTotals(trx: Knex, accountIds: readonly string[]): Promise<void> {
-    if (!isShared) return;
-    await ofAccounts(trx('heartbeat_totals'), 'account_id', accountIds)
-      .orderBy('account_id')
-      .select(trx.raw('1'))
-      .forUpdate();
-  }
-
   async function readTotals(trx: Knex, accountIds: readonly string[]): Promise<HeartbeatTotals[]> {
     return totalsInOrder(accountIds, await ofAccounts(trx('heartbeat_totals'), 'account_id', accountIds));
   }
@@ -146,7 +138,8 @@ export function createHeartbeatStore(
   /** Subtracts removed entries from the totals of their accounts, and reads the newest GameID again: its entry may be removed. */
   async function subtract(trx: Knex, removed: ReadonlyMap<string, number>): Promise<void> {
     const accountIds = [...removed.keys()];
-    await lockTotals(trx, accountIds);
+    const totals = ofAccounts(trx('heartbeat_totals'), 'account_id', accountIds).orderBy('account_id');
+    if (isShared) await totals.select(trx.raw('1')).forUpdate();
     await run(
       trx,
       `update heartbeat_totals set count = heartbeat_totals.count - cast(removed.value ->> 1 as bigint),
