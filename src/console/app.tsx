@@ -147,7 +147,7 @@ const PAGES = {
   heartbeats: lazyPage(async () => (await import('./pages/sessions/heartbeats.js')).HeartbeatsPage),
   agents: lazyPage(async () => (await import('./pages/agents/agents.js')).AgentsPage),
   run: lazyPage(async () => (await import('./pages/agents/run.js')).RunPage),
-  conversation: lazyPage(async () => (await import('./pages/agents/agent-sessions.js')).AgentSessionPage),
+  conversation: lazyPage(async () => (await import('./pages/agents/runs.js')).AgentSessionPage),
   settings: lazyPage(async () => (await import('./pages/settings/settings.js')).SettingsPage),
 };
 

@@ -60,13 +60,13 @@ describe('the console of operators', { skip: noBrowser }, () => {
       'End all',
       'Extend',
       'Import',
-      'Make link',
       'New account',
       'Password and link',
       'Reset usage',
       'Select this page',
       'Select viewed',
       'Select viewed → 127.0.0.1',
+      'Send to player',
     ]);
     for (const hash of pages) {
       await visit(hash);

@@ -1,8 +1,9 @@
-// What an operator who sells access does all day: sell an account and send it. The clicks are counted.
+// What an operator who sells access does all day: sell an account and send it, and act on it from its row. The clicks are counted.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { axeFindings } from '../helpers/console-browser.js';
+import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
+import { axeFindings, type ConsolePage, holds } from '../helpers/console-browser.js';
 import type { FormConsole } from '../helpers/form-console.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -76,12 +77,89 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
       const id = await daemon().addAccount('sold-2', 'secret');
       await api('PATCH', `/accounts/${id}`, { contacts: { language: 'en' } });
       await visit(`/accounts/${id}`);
-      await page.click('main >> text=Make link');
+      await page.click('.page-head >> text=Send to player');
+      await page.click('dialog >> text=Make link');
       await page.click('dialog button[type=submit]');
       assert.match(await copyMessage(page), /^Hello sold-2\nuntil never\nby http\S+\/sub\/\S+$/);
       await page.click('dialog .segments >> text=Chinese');
       assert.match(await copyMessage(page), /用户名：sold-2\n到期时间：长期有效\n/);
       assert.deepEqual(await axeFindings(page), []);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+      assert.deepEqual(errors, []);
+    });
+  });
+
+  describe('from the row of an account', () => {
+    /** Opens the list with the one account, and returns its row, in which the pointer is. */
+    async function rowOf({ page, visit }: Pick<ConsolePage, 'page' | 'visit'>, username: string) {
+      await visit(`/accounts?search=${username}`);
+      const row = page.locator(`tr[data-row="0"]:has-text("${username}")`);
+      await row.waitFor();
+      await row.hover();
+      return row;
+    }
+
+    test('it is renewed by its plan with two clicks', async (t) => {
+      const shown = await open(t);
+      const { page, errors } = shown;
+      const { plans } = (await api('GET', '/settings/plans')) as { plans: object[] };
+      const plan = { name: 'row-month', days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS };
+      await api('PUT', '/settings/plans', { plans: [...plans, plan] });
+      await api('POST', '/accounts', { username: 'row-renewed', plan: plan.name });
+      const row = await rowOf(shown, 'row-renewed');
+      const clicks = await countClicks(page);
+      await row.getByRole('button', { name: 'Renew' }).click();
+      await page.click('dialog button[type=submit]:enabled');
+      await page.waitForSelector('.toast >> text=Apply plan: 1 done');
+      assert.equal(await clicks(), 2);
+      await page.waitForSelector('tr[data-row="0"] >> text=in 60 days');
+      assert.deepEqual(errors, []);
+    });
+
+    test('everything can be done by keyboard alone, and Esc in a dialog keeps the selection', async (t) => {
+      const shown = await open(t);
+      const { page, errors } = shown;
+      await daemon().addAccount('row-keys', 'secret');
+      const row = await rowOf(shown, 'row-keys');
+      await page.mouse.move(0, 0);
+      await row.focus();
+      await page.keyboard.press('x');
+      await page.waitForSelector('.bulk-bar');
+      // The checkbox of the row, then its actions. Without an end there is nothing to renew.
+      for (const label of [null, 'Send to player', 'Disable', 'Actions on row-keys']) {
+        await page.keyboard.press('Tab');
+        if (label !== null) await holds(page, `document.activeElement.ariaLabel === '${label}'`);
+      }
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('.row-actions .menu');
+      assert.deepEqual(await axeFindings(page), []);
+      await page.keyboard.press('Tab');
+      await holds(page, `document.activeElement.textContent === 'Send to player'`);
+      await page.keyboard.press('Enter');
+      const message = page.locator('dialog [data-message]');
+      await message.waitFor();
+      assert.match((await message.textContent()) ?? '', /用户名：row-keys\n到期时间：长期有效$/);
+      await page.keyboard.press('Escape');
+      await message.waitFor({ state: 'detached' });
+      assert.equal(await row.getAttribute('aria-selected'), 'true');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('.bulk-bar', { state: 'detached' });
+      assert.deepEqual(errors, []);
+    });
+
+    test('the menu of a row fits the smallest phone', async (t) => {
+      const shown = await open(t, { width: 320 });
+      const { page, errors } = shown;
+      await daemon().addAccount('row-phone', 'secret');
+      const row = await rowOf(shown, 'row-phone');
+      await row.locator('summary').click();
+      const entry = page.locator('.row-actions .menu >> text="Disable"');
+      const box = await entry.boundingBox();
+      assert.ok(box && box.x >= 0 && box.x + box.width <= 320);
+      assert.deepEqual(await axeFindings(page), []);
+      await entry.click();
+      await page.click('dialog button[type=submit]:enabled');
+      await page.waitForSelector('tr[data-row="0"] .state >> text=Disabled');
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
       assert.deepEqual(errors, []);
     });

@@ -1,4 +1,7 @@
-// Texts in the reader's language. The console and the player page share this module, and each provides its own texts.
+// Texts in the reader's language. The console and the player page share this module, and each provides its own texts. And the Chinese
+// of the reasons that the daemon writes in English for programs.
+
+import type { FieldError, ImportReport, ProblemReason } from '../api-types.js';
 import type { TEXTS } from '../locales/index.js';
 import type { TEXTS as PLAYER_TEXTS } from '../locales/player.js';
 import type { Language } from '../locales/texts.js';
@@ -63,4 +66,21 @@ export function textOf(key: string, values: Readonly<Record<string, unknown>> = 
 /** Renders the component again when the language changes. */
 export function useLanguage(): Language {
   return useCell(language);
+}
+
+export const lineReason = ({ reason, message }: ImportReport['lines'][number]): string =>
+  textOf(`said.line.${reason?.code}`, reason?.values) ?? message ?? '';
+
+export const fieldText = ({ code, values, message }: FieldError): string =>
+  textOf(`said.field.${code}`, values) ?? message;
+
+interface Refusal {
+  readonly reason: ProblemReason | null;
+  readonly detail: string | null;
+}
+
+/** Explains why the daemon refused a request. A detail without a code is English, so only English readers see it. */
+export function detailText({ reason, detail }: Refusal): string | null {
+  const own = reason && textOf(`said.reason.${reason.code}`, reason.values);
+  return own ?? (language.get() === 'en' ? detail : null);
 }

@@ -166,7 +166,6 @@ export const accounts = {
   'diagnosis.lastFailure': ['Last failure: ', '最近失败：'],
   'diagnosis.lastSlowed': ['Last slowed by the guard: ', '最近被防护减慢：'],
   'diagnosis.noFailures': ['No failed logins', '没有登录失败记录'],
-  'subscription.title': ['Subscription link', '订阅链接'],
   'subscription.text': [
     'One secret link for the customer: Clash, sing-box, Shadowrocket and v2rayN configure themselves from it, browsers show days, traffic and devices. Anyone who has the link can use the account.',
     '给客户的一条私密链接：Clash、sing-box、Shadowrocket、v2rayN 据此自动配置，浏览器打开可查看剩余天数、流量和设备。任何持有链接的人都能使用该账号。',
@@ -197,6 +196,8 @@ export const accounts = {
     'The link begins with the address in your browser. If players reach this server by another one, set admin.playerPage.url.',
     '链接开头取自您浏览器中的地址。若玩家用其他地址访问，请设置 admin.playerPage.url。',
   ],
+  'handover.title': ['Send {name} to the player', '把 {name} 发给客户'],
+  'handover.send': ['Send to player', '发给客户'],
   'handover.copy': ['Copy message', '复制消息'],
   'handover.language': ['Language of the message', '消息语言'],
   'handover.formats': ['Password and other formats', '密码与其他格式'],

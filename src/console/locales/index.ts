@@ -1,10 +1,8 @@
 // Every text of the console: a file a page or topic, English and Chinese side by side.
 import { access } from './access.js';
 import { accounts } from './accounts.js';
-import { agents } from './agents.js';
 import { audit } from './audit.js';
 import { FIELD_TEXTS, LINE_TEXTS, REASON_TEXTS } from './daemon.zh-CN.js';
-import { exits } from './exits.js';
 import { files } from './files.js';
 import { frame } from './frame.js';
 import { notices } from './notices.js';
@@ -20,11 +18,9 @@ export const TEXTS = {
   ...accounts,
   ...files,
   ...sessions,
-  ...agents,
   ...settings,
   ...notices,
   ...plans,
-  ...exits,
   ...audit,
 } as const;
 

@@ -67,6 +67,7 @@ export const shared = {
   'list.ofPages': ['of {n} {n:page|pages}', '共 {n} 页'],
   'list.next': ['Next page', '下一页'],
   'list.perPage': ['Per page', '每页'],
+  'list.actionsOn': ['Actions on {name}', '{name} 的操作'],
   'list.more': ['More', '更多'],
   'list.filters': ['Filters', '筛选'],
   'list.filter': ['{title}…', '{title}…'],

@@ -2,14 +2,13 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, DAY, duration, localTime, rate, scheduleWords } from '../lib/format.js';
 import { t, useLanguage } from '../lib/i18n.js';
-import { Facts, Meter, State } from '../ui/basics.js';
+import { Card, Copied, CopyButton, Facts, Meter, State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
+import { QrCode } from '../ui/qr.js';
 import { Switches } from '../ui/switches.js';
 import { Toasts } from '../ui/toast.js';
 import { type Status, useStatus } from './api.js';
-import { Connect, Import } from './connect.js';
-import { Addresses, Devices } from './devices.js';
-import { NewPassword } from './password.js';
+import { Addresses, Devices, NewPassword } from './devices.js';
 
 export function PlayerPage() {
   const language = useLanguage();
@@ -163,5 +162,67 @@ function Traffic({ status: { limits, usage } }: { status: Status }) {
     >
       <Meter value={usage.periodBytes} max={quotaBytes} label={title} />
     </Tile>
+  );
+}
+
+function Connect({ status }: { status: Status }) {
+  const facts = [
+    [t('player.server'), status.host],
+    [t('publicAddress.port'), String(status.port)],
+    [t('account.username'), status.username],
+  ] as const;
+  return (
+    <Card title={t('player.connect')}>
+      <Facts of={facts.map(([name, value]) => [name, <Copied text={value} />])} />
+      <div class="client-text">
+        <QrCode text={status.link} label={t('player.qr')} />
+        <div class="grow stack">
+          <code class="break">{status.link}</code>
+          <p class="soft">{t('player.link.hint')}</p>
+          <div class="row">
+            <CopyButton text={status.link} label={t('player.copyLink')} />
+          </div>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+/** The programs' URL schemes, as their documentation gives them. */
+const PROGRAMS: readonly (readonly [name: string, (link: string) => string])[] = [
+  ['Clash / mihomo', (link) => `clash://install-config?url=${encodeURIComponent(`${link}?format=clash`)}`],
+  [
+    'sing-box',
+    (link) => `sing-box://import-remote-profile?url=${encodeURIComponent(`${link}?format=sing-box`)}`,
+  ],
+  ['Shadowrocket', (link) => `shadowrocket://add/sub://${btoa(`${link}?format=shadowrocket`)}`],
+  ['Hiddify', (link) => `hiddify://import/${link}`],
+];
+
+function Import({ status: { subscription, hasTls, pac } }: { status: Status }) {
+  if (subscription === null) return null;
+  return (
+    <section class="card">
+      <h2>{t('player.import')}</h2>
+      <p class="soft">{t('player.import.text')}</p>
+      <div class="row wrap">
+        {PROGRAMS.map(([name, address]) => (
+          <a class="button" key={name} href={address(subscription)}>
+            {name}
+          </a>
+        ))}
+      </div>
+      <div class="client-text">
+        <QrCode text={subscription} label={t('player.import.qr')} />
+        <div class="grow stack">
+          <p class="soft">{t('player.import.others')}</p>
+          <div class="row wrap">
+            <CopyButton text={subscription} label={t('player.copyLink')} />
+            {pac !== null && <CopyButton text={pac} label={t('player.import.pac')} />}
+          </div>
+          {hasTls && <p class="soft">{t('player.import.udp')}</p>}
+        </div>
+      </div>
+    </section>
   );
 }

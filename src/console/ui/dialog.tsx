@@ -74,7 +74,8 @@ document.addEventListener(
     // During the composition of a Chinese word, Esc ends the composition first.
     if (!top || event.key !== 'Escape' || event.isComposing) return;
     event.preventDefault();
-    event.stopPropagation();
+    // The list below would clear its selection.
+    event.stopImmediatePropagation();
     top.close();
   },
   true,

@@ -25,6 +25,10 @@ const PATHS = {
   screen: 'M3 5h18v11H3zM9 20h6m-3-4v4',
   exit: 'M10 4H5v16h5M10 12h11m0 0-4-4m4 4-4 4',
   keyboard: 'M3 6h18v12H3zM7 10h.01M12 10h.01M17 10h.01M7 14h10',
+  send: 'M21 3 3 10.5l7 3.5 3.5 7L21 3Zm-11 11 4-4',
+  pause: 'M8 5v14M16 5v14',
+  play: 'M7 5l12 7-12 7V5Z',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
   refresh: 'M20 11a8 8 0 0 0-14.5-4L3 9m0-5v5h5M4 13a8 8 0 0 0 14.5 4L21 15m0 5v-5h-5',
 } as const;
 

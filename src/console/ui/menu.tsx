@@ -1,6 +1,6 @@
-// A menu below a button: it closes on a press outside it, on Esc, and when its owner calls `close`.
+// A menu below a button, which closes on a press outside it, on Esc, and when its owner calls `close`; and the tabs of a page.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface MenuProps {
   readonly look: string;
@@ -13,6 +13,7 @@ interface MenuProps {
 
 export function Menu({ look, summaryLook, label, summary, children }: MenuProps) {
   const box = useRef<HTMLDetailsElement>(null);
+  const [isOpen, setOpen] = useState(false);
   const close = () => {
     if (box.current) box.current.open = false;
   };
@@ -32,11 +33,37 @@ export function Menu({ look, summaryLook, label, summary, children }: MenuProps)
     };
   }, []);
   return (
-    <details class={look} ref={box}>
+    <details class={look} ref={box} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class={summaryLook} aria-label={label} title={label}>
         {summary}
       </summary>
-      {typeof children === 'function' ? children(close) : children}
+      {isOpen && (typeof children === 'function' ? children(close) : children)}
     </details>
+  );
+}
+
+interface Tab {
+  readonly text: string;
+  readonly link: string;
+  readonly current: boolean;
+}
+
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const nav = useRef<HTMLElement>(null);
+  const current = tabs.find((tab) => tab.current)?.link;
+  // When the tabs do not fit, scrolls the current tab into view.
+  useEffect(() => {
+    const element = nav.current;
+    const tab = element?.querySelector<HTMLElement>('[aria-current]');
+    if (element && tab) element.scrollLeft = tab.offsetLeft - (element.clientWidth - tab.offsetWidth) / 2;
+  }, [current]);
+  return (
+    <nav class="tabs" aria-label={label} ref={nav}>
+      {tabs.map((tab) => (
+        <a key={tab.link} href={tab.link} aria-current={tab.current ? 'page' : undefined}>
+          {tab.text}
+        </a>
+      ))}
+    </nav>
   );
 }

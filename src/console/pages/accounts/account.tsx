@@ -5,22 +5,19 @@ import { call } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go } from '../../lib/router.js';
-import { Button, Card, Permitted, PermittedButton, State } from '../../ui/basics.js';
+import { Button, Card, Permitted, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { BackLink, Gone } from '../../ui/list/list.js';
+import { MoreActions } from '../../ui/list/selection-bar.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
+import { ActionDialog, type ActionName, actionsOn, inMenu } from './actions.js';
 import { AccountActivity } from './activity.js';
-import { BulkDialog } from './bulk/bulk-dialog.js';
 import { accountState } from './columns.js';
 import { Diagnosis } from './diagnosis.js';
-import { EditDialog } from './edit.js';
 import { AccountFacts } from './facts.js';
 import { usePlans } from './fields/plans.js';
-import { type HandedOver, HandoverDialog } from './handover.js';
-import { PasswordDialog } from './password-dialog.js';
-import { Subscription } from './subscription.js';
 
-type Asking = 'edit' | 'extend' | 'plan' | 'enable' | 'disable' | 'password' | null;
+const IN_HEAD = new Set<ActionName>(['send', 'extend', 'plan', 'enable', 'disable', 'password', 'edit']);
 
 export function AccountPage({ id }: { id: string }) {
   const loaded = useLoad(
@@ -29,9 +26,8 @@ export function AccountPage({ id }: { id: string }) {
     { topics: ['accounts', 'sessions'], everyMs: 5_000 },
   );
   const { data: account, error, reload } = loaded;
-  const [asking, setAsking] = useState<Asking>(null);
+  const [acting, setActing] = useState<ActionName | null>(null);
   const plans = usePlans();
-  const [handedOver, setHandedOver] = useState<HandedOver | null>(null);
   const gone = (
     <Gone
       icon="accounts"
@@ -43,11 +39,10 @@ export function AccountPage({ id }: { id: string }) {
   );
   if (!account) return <WhenLoaded of={loaded} rows={12} gone={gone} />;
   const state = accountState(account);
-  const close = () => setAsking(null);
-  const done = () => {
-    close();
-    reload();
-  };
+  const close = () => setActing(null);
+  const offered = actionsOn(account, plans);
+  const inHead = offered.filter(({ name }) => IN_HEAD.has(name));
+  const others = offered.filter(({ name }) => !IN_HEAD.has(name));
   return (
     <>
       <header class="page-head with-actions">
@@ -55,19 +50,12 @@ export function AccountPage({ id }: { id: string }) {
         <h1 class="whole">{account.username}</h1>
         <State tone={state.tone}>{state.text}</State>
         <span class="grow" />
-        <Permitted to="changeAccounts">
-          <Button onClick={() => setAsking('extend')}>{t('bulk.extend')}</Button>
-          {plans.length > 0 && <Button onClick={() => setAsking('plan')}>{t('bulk.plan')}</Button>}
-          <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
-            {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
+        {inHead.map(({ name, text }) => (
+          <Button key={name} kind={name === 'edit' ? 'primary' : 'plain'} onClick={() => setActing(name)}>
+            {t(text)}
           </Button>
-        </Permitted>
-        <PermittedButton to="resetPassword" onClick={() => setAsking('password')}>
-          {t('account.passwordAndLink')}
-        </PermittedButton>
-        <PermittedButton to="changeAccount" kind="primary" onClick={() => setAsking('edit')}>
-          {t('account.edit')}
-        </PermittedButton>
+        ))}
+        {others.length > 0 && <MoreActions actions={inMenu(others, setActing)} />}
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns wide-last">
@@ -75,11 +63,6 @@ export function AccountPage({ id }: { id: string }) {
         <AccountFacts account={account} />
       </div>
       <AccountActivity account={account} />
-      <Subscription
-        key={account.id}
-        account={account}
-        onMade={(subscription) => setHandedOver({ account, subscription })}
-      />
       <Permitted to="deleteAccount">
         <Card title={t('account.dangerZone')} look="danger-zone">
           <div class="row wrap">
@@ -88,27 +71,7 @@ export function AccountPage({ id }: { id: string }) {
           </div>
         </Card>
       </Permitted>
-      {asking === 'edit' && <EditDialog account={account} onClose={close} onDone={done} />}
-      {asking && asking !== 'edit' && asking !== 'password' && (
-        <BulkDialog type={asking} target={{ ids: [account.id] }} onClose={close} onDone={done} />
-      )}
-      {asking === 'password' && (
-        <PasswordDialog
-          account={account}
-          onClose={close}
-          onShown={(shown) => {
-            setHandedOver(shown);
-            done();
-          }}
-        />
-      )}
-      {handedOver && (
-        <HandoverDialog
-          {...handedOver}
-          title={t('credentials.of', { name: account.username })}
-          onClose={() => setHandedOver(null)}
-        />
-      )}
+      {acting && <ActionDialog account={account} action={acting} onClose={close} onChanged={reload} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 // All accounts in one dense table, and bulk actions on the selected ones.
 import { useEffect, useState } from 'preact/hooks';
-import type { AccountFilterBody, AccountSort } from '../../api-types.js';
+import type { Account, AccountFilterBody, AccountSort } from '../../api-types.js';
 import { useMay, useUser } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
@@ -10,10 +10,11 @@ import { optionsOf, Select } from '../../ui/form.js';
 import { lazyDialog } from '../../ui/lazy.js';
 import { Counts, List } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
+import { ActionDialog, type ActionName, RowActions } from './actions.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
 import { OwnBudget } from './fields/budget.js';
-import { useSellers } from './fields/plans.js';
+import { usePlans, useSellers } from './fields/plans.js';
 import { AccountChips, AccountMenus, filterOf } from './filters.js';
 import type { Created } from './new/create.js';
 
@@ -44,6 +45,9 @@ export function AccountsPage() {
   );
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [allMatching, setAllMatching] = useState(false);
+  /** Here and not in the row, which a reload of the list may remove. */
+  const [acting, setActing] = useState<{ account: Account; action: ActionName } | null>(null);
+  const plans = usePlans();
   const question = JSON.stringify(filter);
   // A selection belongs to one filter. A changed filter clears the selection. `question` represents the filter.
   useEffect(() => {
@@ -52,8 +56,7 @@ export function AccountsPage() {
   }, [question]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !document.querySelector('dialog[open], details[open] > .menu'))
-        setIds(new Set());
+      if (event.key === 'Escape' && !document.querySelector('details[open] > .menu')) setIds(new Set());
     };
     // Before the menu closes, which Esc closes first.
     document.addEventListener('keydown', onKey, true);
@@ -69,7 +72,15 @@ export function AccountsPage() {
   const user = useUser();
   // A seller sees only its own accounts.
   const showsOwner = useSellers().length > 0 || page?.items.some(({ owner }) => owner !== null) === true;
-  const shown = { owner: showsOwner && user?.role !== 'seller', words: wordsOf(filter.search) };
+  const shown = {
+    owner: showsOwner && user?.role !== 'seller',
+    words: wordsOf(filter.search),
+    actions: canSelect
+      ? (account: Account) => (
+          <RowActions account={account} plans={plans} act={(action) => setActing({ account, action })} />
+        )
+      : null,
+  };
   const columns = accountColumns(shown);
   const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
   return (
@@ -149,6 +160,7 @@ export function AccountsPage() {
           />
         )}
       </List>
+      {acting && <ActionDialog {...acting} onClose={() => setActing(null)} onChanged={list.reload} />}
       <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
     </>
   );

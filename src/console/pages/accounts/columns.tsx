@@ -92,6 +92,8 @@ function FoundBy({ account, words }: { account: Account; words: readonly string[
 export interface ShownColumns {
   readonly owner: boolean;
   readonly words: readonly string[];
+  /** null: the user may change no accounts. */
+  readonly actions: Column<Account>['cell'] | null;
 }
 
 const STATE: Partial<Column<Account>> = {
@@ -99,13 +101,13 @@ const STATE: Partial<Column<Account>> = {
 
   width: 116,
   phone: {
-    width: 128,
+    width: 112,
     align: 'end',
     cell: (one) => <Lines end of={[<AccountState account={one} />, <Ago at={one.lastLoginAt} />]} />,
   },
 };
 
-export function accountColumns({ owner, words }: ShownColumns): readonly Column<Account>[] {
+export function accountColumns({ owner, words, actions }: ShownColumns): readonly Column<Account>[] {
   const onPhone = (one: Account) => {
     const more = [one.latestGameId, one.tags.join(', ')].filter(Boolean);
     const terms = [<AccountExpiry account={one} />, more.map((text) => ` · ${text}`)];
@@ -160,6 +162,7 @@ export function accountColumns({ owner, words }: ShownColumns): readonly Column<
       ),
     ),
     column('remarks', 'account.remarks', { from: 700 }, (one) => <span class="soft">{one.remarks}</span>),
+    ...(actions ? [column('actions', '', { width: 40, align: 'end', phone: { width: 28 } }, actions)] : []),
   ];
 }
 

@@ -1,11 +1,13 @@
-// Edits one account. The form sends only changed fields, and first shows what somebody else changed meanwhile.
+// Changes one account. The form of its fields sends only the changed ones, and first shows what somebody else changed meanwhile. Its
+// password, generated, chosen or the present one if it is known, is shown with the texts to send to the player.
 import { useState } from 'preact/hooks';
 import type { Account, AccountChange } from '../../api-types.js';
 import { call, callWithEtag, useUser } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
-import { FormDialog } from '../../ui/dialog.js';
-import { InputField } from '../../ui/form.js';
+import { useLoad } from '../../lib/load.js';
+import { FormDialog, useAction } from '../../ui/dialog.js';
+import { Checkbox, Field, Input, InputField, Segments } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';
 import {
@@ -21,6 +23,7 @@ import {
   valueIn,
 } from './fields/account-fields.js';
 import { fieldLabel, fieldValue, lengthError, tooManyBytes } from './fields/field-words.js';
+import type { HandedOver } from './handover.js';
 
 interface EditDialogProps {
   readonly account: Account;
@@ -96,4 +99,67 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
       mine: own === undefined ? null : fieldValue(name, own),
     };
   });
+}
+
+type Way = 'random' | 'chosen' | 'known';
+const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
+
+interface PasswordDialogProps {
+  readonly account: Account;
+  readonly onClose: () => void;
+  readonly onShown: (handedOver: HandedOver) => void;
+}
+
+export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProps) {
+  const { id, username, usage } = account;
+  const link = useLoad('getSubscription', { params: { id } }).data;
+  const [replaceSubscription, setReplaceSubscription] = useState(false);
+  const [way, setWay] = useState<Way>('random');
+  const [password, setPassword] = useState('');
+  const work = useAction();
+  const ready = way === 'random' || (password !== '' && !tooManyBytes(password));
+  const ask = async (): Promise<HandedOver> => {
+    const params = { id };
+    if (way === 'known')
+      return { account, credentials: await call('getCredentials', { params, body: { password } }) };
+    const body = { replaceSubscription, ...(way === 'chosen' ? { password } : {}) };
+    const { subscription, ...credentials } = await call('resetPassword', { params, body });
+    return { account, credentials, subscription };
+  };
+  return (
+    <FormDialog
+      title={t('account.password.title', { name: username })}
+      wide
+      onClose={onClose}
+      unsaved={password === '' ? null : 'typed'}
+      action={t(way === 'known' ? 'account.password.show' : 'account.password.set')}
+      isReady={ready}
+      send={async () => onShown(await ask())}
+      work={work}
+    >
+      <Segments
+        value={way}
+        label={t('account.password')}
+        onInput={(next) => {
+          setWay(next);
+          work.clear();
+        }}
+        options={WAYS.map((each) => ({ value: each, label: t(`account.password.${each}`) }))}
+      />
+      <p>{t(`account.password.${way}.text`, { name: username, n: usage.sessions })}</p>
+      {way !== 'random' && (
+        <Field path="password" label={t('account.password')} error={lengthError(password)}>
+          <Input value={password} onInput={setPassword} autoFocus />
+        </Field>
+      )}
+      {way !== 'known' && link && (link.createdAt !== null || link.hasFormerAddress) && (
+        <div class="stack tight">
+          <Checkbox checked={replaceSubscription} onChange={setReplaceSubscription}>
+            {t('account.password.replaceLink')}
+          </Checkbox>
+          {!replaceSubscription && <small class="warn-text">{t('account.password.linkStays')}</small>}
+        </div>
+      )}
+    </FormDialog>
+  );
 }

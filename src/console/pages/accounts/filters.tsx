@@ -5,7 +5,7 @@ import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
-import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
+import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';
 import { Menu } from '../../ui/menu.js';
 import { usePlans, useSellers } from './fields/plans.js';

@@ -1,21 +1,22 @@
-// Hands an account to its player: the operator's message, ready to send, and what is known of password and link, which are shown once.
+// Hands an account to its player: the operator's message, ready to send, and what is known of password and link, which are shown
+// once; and whether there is a link, from which client programs configure themselves.
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats, NewSubscription } from '../../api-types.js';
-import { me } from '../../lib/api.js';
+import { call, me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
-import { localTime } from '../../lib/format.js';
+import { ago, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { HANDOVER_EXPIRY } from '../../locales/accounts.js';
 import { Copied, CopyButton, Facts } from '../../ui/basics.js';
-import { SecretDialog } from '../../ui/dialog.js';
+import { AskButton, SecretDialog } from '../../ui/dialog.js';
 import { optionsOf, Segments } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
-import { WhenLoaded } from '../../ui/states.js';
+import { Failure, WhenLoaded } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
 import { LANGUAGES } from '../settings/notices/form.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
-import { SubscriptionState } from './subscription.js';
 
 /** What is known at this moment only. */
 export interface HandedOver {
@@ -45,7 +46,7 @@ export function HandoverDialog({ account, credentials, subscription, title, onCl
       {!isSecret && (
         <>
           <p class="soft">{t('handover.unknown')}</p>
-          <SubscriptionState account={account} onMade={setMade} />
+          <SubscriptionState id={account.id} onMade={setMade} />
         </>
       )}
       {credentials && (
@@ -123,4 +124,51 @@ export function handoverText(template: string, values: Values): string {
     [...line.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => values[name] !== null);
   const lines = template.split('\n').filter(isKnown).join('\n');
   return lines.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+/** Whether the account has a link, and how to make, replace and revoke it. */
+function SubscriptionState({ id, onMade }: { id: string; onMade: (made: NewSubscription) => void }) {
+  const { data, error, reload } = useLoad('getSubscription', { params: { id } }, { topics: ['accounts'] });
+  const createdAt = data?.createdAt ?? null;
+  const hasAny = data !== undefined && (createdAt !== null || data.hasFormerAddress);
+  return (
+    <>
+      <p class="soft">{t(data && !data.isServed ? 'subscription.off' : 'subscription.text')}</p>
+      {error ? <Failure error={error} retry={reload} /> : null}
+      {data && (data.isServed || hasAny) && (
+        <div class="row wrap">
+          <span class="grow">
+            {createdAt === null ? t('subscription.none') : t('subscription.since', { time: ago(createdAt) })}
+            {data.hasFormerAddress && ` ${t('subscription.former')}`}
+          </span>
+          {hasAny && (
+            <AskButton
+              right="revokeSubscription"
+              text={t('tokens.revoke')}
+              danger
+              act={async () => {
+                await call('revokeSubscription', { params: { id } });
+                notify(t('subscription.revoked'));
+                reload();
+              }}
+            >
+              <p>{t('subscription.revoke.text')}</p>
+            </AskButton>
+          )}
+          {data.isServed && (
+            <AskButton
+              right="createSubscription"
+              text={t(createdAt === null ? 'subscription.create' : 'subscription.replace')}
+              act={async () => {
+                onMade(await call('createSubscription', { params: { id } }));
+                reload();
+              }}
+            >
+              <p>{t(hasAny ? 'subscription.replace.text' : 'subscription.text')}</p>
+            </AskButton>
+          )}
+        </div>
+      )}
+    </>
+  );
 }

@@ -9,10 +9,9 @@ import { go, href } from '../../lib/router.js';
 import { Ago, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { AreaField, Field, Input } from '../../ui/form.js';
+import { Tabs } from '../../ui/menu.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
-import { Tabs } from '../../ui/tabs.js';
-import { AgentSessionList } from './agent-sessions.js';
-import { RunList } from './runs.js';
+import { AgentSessionList, RunList } from './runs.js';
 
 export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
   const agents = useLoad('listAgents', {}, { topics: ['agents', 'runs'], everyMs: 5_000 });

@@ -9,11 +9,10 @@ import { Button } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
 import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
 import { SelectionBar } from '../../ui/list/selection-bar.js';
+import { Tabs } from '../../ui/menu.js';
 import { Empty } from '../../ui/states.js';
-import { Tabs } from '../../ui/tabs.js';
 import { notify } from '../../ui/toast.js';
-import { LoginList } from './logins.js';
-import { areAtSeveralNodes, sessionColumns } from './session-columns.js';
+import { areAtSeveralNodes, LoginList, sessionColumns } from './session-columns.js';
 import { TracePage } from './trace.js';
 
 export function SessionsPage({ tab }: { tab: 'live' | 'logins' | 'trace' }) {

@@ -6,7 +6,7 @@ import { isTextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
-import { DayRange, dayRangeOf } from '../../ui/list/day-range.js';
+import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
 import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { showField } from '../accounts/fields/field-words.js';

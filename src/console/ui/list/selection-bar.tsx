@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { t } from '../../lib/i18n.js';
 import { Button } from '../basics.js';
+import { Icon } from '../icons.js';
 import { Menu } from '../menu.js';
 
 interface SelectionBarProps {
@@ -23,15 +24,21 @@ export function SelectionBar({ text, onClear, children }: SelectionBarProps) {
   );
 }
 
-interface MoreAction {
+export interface MoreAction {
   readonly text: string;
   readonly danger: boolean;
   readonly act: () => void;
 }
 
-export function MoreActions({ actions }: { actions: readonly MoreAction[] }) {
+/** @param label left out: the button shows a word */
+export function MoreActions({ actions, label }: { actions: readonly MoreAction[]; label?: string }) {
   return (
-    <Menu look="menu-filter" summaryLook="button" summary={t('list.more')}>
+    <Menu
+      look="menu-filter"
+      summaryLook={label ? 'button quiet icon-only' : 'button'}
+      summary={label ? <Icon name="more" /> : t('list.more')}
+      {...(label ? { label } : {})}
+    >
       {(close) => (
         <div class="menu">
           {actions.map(({ text, danger, act }) => (

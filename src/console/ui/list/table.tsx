@@ -210,7 +210,7 @@ export function Table<T>(props: TableProps<T>) {
                 onClick={(event) => {
                   if (
                     open &&
-                    !(event.target as Element).closest('a,button,input,label,dialog') &&
+                    !(event.target as Element).closest('a,button,input,label,dialog,details') &&
                     String(getSelection()) === ''
                   )
                     openRow(row);

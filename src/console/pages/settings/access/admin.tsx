@@ -1,14 +1,20 @@
-// The signed-in user's settings: password, second factor, display settings of this browser, signing out.
+// The signed-in user's settings: password, second factor, display settings of this browser, signing out; and API tokens, with which
+// programs authenticate. The console shows a token's secret once.
 import { useState } from 'preact/hooks';
-import { call, me, signOut } from '../../../lib/api.js';
+import { SCOPES, type Scope, type Token } from '../../../api-types.js';
+import { call, may, me, signOut } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
-import { leave, useUnsaved } from '../../../lib/draft.js';
+import { leave, toggled, useUnsaved } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
-import { Button, Card } from '../../../ui/basics.js';
-import { useAction } from '../../../ui/dialog.js';
+import { useLoad } from '../../../lib/load.js';
+import { Ago, Button, Card, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
+import { AskButton, FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
+import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
-import { FormErrors } from '../../../ui/states.js';
+import { type Column, column } from '../../../ui/list/columns.js';
+import { ShortList } from '../../../ui/list/list.js';
+import { Empty, FormErrors } from '../../../ui/states.js';
 import { LookChoices } from '../../../ui/switches.js';
 import { notify } from '../../../ui/toast.js';
 import { Totp } from './second-factor.js';
@@ -119,5 +125,114 @@ export function RevokeTokens({ label, checked, onChange }: RevokeTokensProps) {
       </Checkbox>
       {!checked && <small class="warn-text">{t('admin.revokeTokens.off')}</small>}
     </div>
+  );
+}
+
+export function TokenSettings() {
+  const tokens = useLoad('listTokens', {}, { topics: ['tokens'] });
+  const { reload } = tokens;
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <>
+      <ShortList
+        of={tokens}
+        rowsOf={({ items }) => items}
+        text={t('tokens.text')}
+        add={t('tokens.new')}
+        empty={<Empty icon="keyboard" title={t('tokens.empty')} text={t('tokens.empty.text')} />}
+        table={() => ({ label: t('settings.tokens'), columns: columns(reload), id: (one) => one.id })}
+        dialog={({ onClose }) => (
+          <CreateDialog
+            onClose={onClose}
+            onCreated={(made) => {
+              onClose();
+              setSecret(made);
+              reload();
+            }}
+          />
+        )}
+      />
+      {secret !== null && (
+        <SecretDialog title={t('tokens.created')} onClose={() => setSecret(null)}>
+          <p class="warn-text">{t('tokens.once')}</p>
+          <p class="row">
+            <code class="break">{secret}</code> <CopyButton text={secret} />
+          </p>
+          <pre>{`curl -H "Authorization: Bearer ${secret}" \\\n  ${location.origin}/api/v1/accounts`}</pre>
+        </SecretDialog>
+      )}
+    </>
+  );
+}
+
+function columns(reload: () => void): readonly Column<Token>[] {
+  return [
+    column('name', 'tokens.name', {}, (one) => <span class="strong">{one.name}</span>),
+    column('prefix', 'tokens.prefix', { width: 104, from: 560 }, (one) => <code>{one.prefix}…</code>),
+    column('scopes', 'tokens.scopes', { from: 800 }, (one) => (
+      <span title={one.scopes.join('\n')}>
+        {one.scopes.map((scope) => (
+          <Tag key={scope}>{scope}</Tag>
+        ))}
+      </span>
+    )),
+    column('expires', 'account.expiresAt', { width: 112 }, (one) => <Expiry at={one.expiresAt} short />),
+    column('used', 'tokens.lastUsed', { width: 200, from: 1000 }, (one) => (
+      <>
+        <Ago at={one.lastUsedAt} />{' '}
+        {one.lastUsedFrom !== null && <code class="soft">{one.lastUsedFrom}</code>}
+      </>
+    )),
+    column('revoke', '', { width: 80, align: 'end' }, (one) => (
+      <AskButton
+        kind="link danger"
+        text={t('tokens.revoke')}
+        danger
+        act={() => call('revokeToken', { params: { id: one.id } })}
+        done={t('tokens.revoked')}
+        after={reload}
+        question={t('tokens.revoke.text', { name: one.name })}
+      />
+    )),
+  ];
+}
+
+function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (secret: string) => void }) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set());
+  const [preset] = useState(() => expiryInDays(90));
+  const [expiry, setExpiry] = useState(preset);
+  const expiresAt = readExpiry(expiry);
+  const ready = name.trim() !== '' && scopes.size > 0 && expiresAt !== undefined;
+  const create = async () =>
+    onCreated((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret);
+  return (
+    <FormDialog
+      title={t('tokens.new')}
+      onClose={onClose}
+      unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
+      action={t('create.submit')}
+      isReady={ready}
+      send={create}
+    >
+      <Field path="name" label={t('tokens.name')}>
+        <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
+      </Field>
+      <fieldset class="field">
+        <legend>{t('tokens.scopes')}</legend>
+        <div class="grid-2 scopes">
+          {SCOPES.filter(may).map((scope) => (
+            <Checkbox
+              key={scope}
+              checked={scopes.has(scope)}
+              onChange={(on) => setScopes(toggled(scopes, scope, on))}
+            >
+              <code>{scope}</code>
+            </Checkbox>
+          ))}
+        </div>
+      </fieldset>
+      <ExpiryField value={expiry} onInput={setExpiry} />
+    </FormDialog>
   );
 }
