@@ -90,7 +90,7 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const database = await databaseSection(dataDir);
   const withAdmin = options.env?.['PULSEGATE_ADMIN_PASSWORD'] === undefined;
   if (database['client'] !== 'pg' && !options.dataDir) await copySqliteTemplate(dataDir, { withAdmin });
-  await writeFile(configFile, yamlOf(merge({ ...defaults(dataDir), database }, options.config ?? {})));
+  await writeFile(configFile, yamlOf(merge(merge(defaults(dataDir), { database }), options.config ?? {})));
 
   const bin = options.program === undefined ? BIN : join(options.program, 'bin/pulsegate.js');
   const sockets = options.sockets ?? [];
