@@ -22,6 +22,7 @@ export async function checkStart(
   chooseEngine(config.socks.engine, createLogger({ level: 'silent' }));
   // Everything that a start loads.
   await import('../../daemon.js');
+  await import('../../parts/control-plane.js');
   const { storeOptions } = await import('../../parts/database/database.js');
   const { openStore } = await import('../../store/store.js');
   const { sqliteFile } = await import('../../store/sqlite/files.js');

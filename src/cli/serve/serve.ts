@@ -112,6 +112,7 @@ async function replaceProgram(
   await flush(log);
   const problem = execute(libc, carried, process.env);
   log.error({ problem }, 'restart failed; continuing with the running program');
+  await daemon.endThreads();
   restarts.failed(problem);
   return carried;
 }
@@ -134,7 +135,8 @@ async function leaveWithSystemd(
     exitCode = EXIT_FAILED;
   }
   await flush(log);
-  process.exit(exitCode);
+  // At once: players wait, and Node would first end every thread.
+  return libc.exit(exitCode);
 }
 
 /** The service manager starts the daemon again after exit code 1, and after SIGKILL (137). */

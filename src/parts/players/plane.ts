@@ -51,7 +51,6 @@ export function createPlanePart(deps: {
     log,
   });
   geo.onLoaded((files) => plane.tell({ kind: 'geo', files }));
-  let handover: PlaneHandover | null = null;
   return {
     name: 'data plane',
     plane,
@@ -74,19 +73,14 @@ export function createPlanePart(deps: {
 
     stop: () => plane.stop(),
 
-    // New connections wait in the listeners, which the successor accepts from.
+    // New connections wait in the listeners, which the successor accepts from. Its threads stay as they are, because they end with the
+    // process sooner.
     async handOver() {
-      try {
-        handover = await plane.handOver();
-      } finally {
-        await plane.stop();
-      }
+      this.handover = await plane.handOver();
     },
 
     /** What the successor of this process takes, after `handOver`. */
-    get handover() {
-      return handover;
-    },
+    handover: null as PlaneHandover | null,
   };
 }
 

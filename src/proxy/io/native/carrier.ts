@@ -54,20 +54,20 @@ export function unpack(
   libc: c.Libc,
   [memory = -1, ...pairs]: readonly number[],
 ): (Carried & { readonly problem?: never }) | { readonly problem: CarrierProblem; readonly count: number } {
+  const content = readAll(memory);
+  if (content.length >= HEAD_BYTES) libc.reserve(content.readUInt32LE(8) + 256);
   const message = createMessage(libc);
   const descriptors = pairs.flatMap((pair) => receiveAll(libc, message, pair));
   for (const pair of pairs) libc.close(pair);
-  const read = readState(memory, descriptors.length);
+  const read = readState(content, descriptors.length);
   libc.close(memory);
   if (typeof read !== 'string') return { descriptors, state: read.state };
   for (const fd of descriptors) libc.close(fd);
   return { problem: read, count: descriptors.length };
 }
 
-function readState(memory: number, received: number): { readonly state: unknown } | CarrierProblem {
-  const content = readAll(memory);
-  if (content === null || content.length < HEAD_BYTES || content.readUInt32LE() !== MAGIC)
-    return 'not-a-state';
+function readState(content: Buffer, received: number): { readonly state: unknown } | CarrierProblem {
+  if (content.length < HEAD_BYTES || content.readUInt32LE() !== MAGIC) return 'not-a-state';
   if (content.readUInt32LE(4) !== LAYOUT_VERSION) return 'unknown-version';
   if (content.length !== HEAD_BYTES + content.readUInt32LE(12)) return 'truncated-state';
   if (content.readUInt32LE(8) !== received) return 'missing-descriptors';
@@ -198,12 +198,12 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }
 
-/** Null: it is not a file. */
-function readAll(fd: number): Buffer | null {
+/** Empty: it is not a file. */
+function readAll(fd: number): Buffer {
   try {
     const bytes = Buffer.alloc(fstatSync(fd).size);
     return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   } catch {
-    return null;
+    return Buffer.alloc(0);
   }
 }

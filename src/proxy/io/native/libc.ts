@@ -100,6 +100,7 @@ export function loadLibc() {
   const find = (prototype: string): Call<unknown[]> => library.func(prototype);
   const epollCreate1 = find('int epoll_create1(int flags)');
   const epollCtl = find('int epoll_ctl(int epoll, int op, int fd, void *event)');
+  const close = find('int close(int fd)') as Call<[fd: number]>;
   const usleep = find('int usleep(uint32_t us)');
   const prctl = find(
     'int prctl(int option, unsigned long value, unsigned long, unsigned long, unsigned long)',
@@ -240,6 +241,10 @@ export function loadLibc() {
     setNonBlocking: (fd: number) => fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | NONBLOCK),
     /** Another descriptor of the same open file. */
     dup: (fd: number) => fcntl(fd, F_DUPFD_CLOEXEC, 0),
+    /** Makes room for `count` descriptors at once: the system waits for all threads whenever the table grows. Fails silently. */
+    reserve(count: number): void {
+      close(fcntl(0, F_DUPFD_CLOEXEC, count));
+    },
     /** Lets a program that replaces this one have the descriptor. */
     keepOnExec: (fd: number) => fcntl(fd, F_SETFD, 0),
     /** Two connected Unix sockets that keep the borders of messages; `ends` receives them. */
@@ -251,7 +256,9 @@ export function loadLibc() {
     /** Replaces the program of this process (execve(2)). Returns only when that failed. */
     execute: (path: string, args: readonly string[], environment: readonly string[]) =>
       execve(path, [...args, null], [...environment, null]),
-    close: find('int close(int fd)') as Call<[fd: number]>,
+    /** Ends the process, and nothing else before. */
+    exit: find('void _exit(int status)') as (status: number) => never,
+    close,
     /** Receives at most `most` messages into `headers` (struct mmsghdr); returns their number. EAGAIN: none waits. */
     receiveMany: (fd: number, headers: Uint32Array, most: number) =>
       recvmmsg(fd, headers, most, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, null),
