@@ -111,8 +111,6 @@ export type WorkerMessage =
   | { readonly kind: 'freeze'; readonly token: number }
   /** Asks a frozen worker for what another process needs; answered by `captured`. */
   | { readonly kind: 'capture'; readonly token: number }
-  /** Goes on. */
-  | { readonly kind: 'thaw' }
   /** Connections of another process; their descriptors are of this one. */
   | { readonly kind: 'take-over'; readonly connections: readonly HandedConnection[] }
   | { readonly kind: 'stop' };

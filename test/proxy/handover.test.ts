@@ -347,53 +347,6 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     );
   });
 
-  it('goes on itself when there is no successor: also with what came meanwhile', async (t) => {
-    const [target, udp] = [await startTarget(t, echo), await startUdpEcho(t)];
-    const bert = accountRecord('bert');
-    const world = await startPlane(t, [], { accounts: [accountRecord('anna'), bert], workers: 2 });
-    const client = await connectThrough(player(world), '127.0.0.1', target.port);
-    const other = await connectThrough(player(world, 'bert'), '127.0.0.1', target.port);
-    const game = await associateThrough(t, player(world));
-    assert.equal(await game.roundTrip('127.0.0.1', udp.port, 'one'), 'one');
-    const begun = await RawClient.connect(world.port);
-    begun.send(greeting(2).subarray(0, 1));
-    // The association counts as two.
-    await eventually(() => assert.equal(world.plane.connections, 5));
-    await world.plane.settle();
-    const ids = idsOf(world);
-    for (let round = 0; round < 2; round += 1) {
-      const { descriptors } = await world.plane.handOver();
-      assert.equal(descriptors.length, 2 + 2 + 3 + 1 - 2 * round);
-      client.send('meanwhile');
-      game.send('127.0.0.1', udp.port, 'two');
-      if (round === 0) world.plane.accounts.put({ ...bert, isEnabled: false });
-      const late = await RawClient.connect(world.port);
-      late.send(greeting(2));
-      assert.deepEqual(world.closed, []);
-      world.plane.resume();
-      assert.equal((await client.read(9)).toString(), 'meanwhile');
-      assert.equal((await game.receive()).data.toString(), 'two');
-      if (round === 0) await other.closed();
-      assert.deepEqual(await late.read(2), Buffer.from([5, 2]));
-      late.destroy();
-      await eventually(() => assert.equal(world.plane.connections, 4));
-      await world.plane.settle();
-      world.closed.length = 0;
-    }
-    begun.send(Buffer.concat([greeting(2).subarray(1), login('anna', PASSWORD)]));
-    assert.deepEqual(await begun.read(4), Buffer.from([5, 2, 1, 0]));
-    assert.equal(
-      idsOf(world).every((id) => ids.includes(id)),
-      true,
-    );
-    client.destroy();
-    const [, { summary } = { summary: null }] = [
-      await eventually(() => world.closed.length > 0),
-      world.closed[0],
-    ];
-    assert.deepEqual([summary?.bytesUp, summary?.bytesDown], [18, 18]);
-  });
-
   it('answers logins with the accounts it was given, reports when it may, and then follows the real ones', async (t) => {
     const target = await startTarget(t, echo);
     const [anna, bert, cleo] = ['anna', 'bert', 'cleo'].map(accountRecord) as [Account, Account, Account];

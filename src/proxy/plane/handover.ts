@@ -12,11 +12,9 @@ import type { PlaneWorker } from './worker-handle.js';
 /** Time limit for each answer of a worker, in ms: the sessions of one that is stuck end. */
 const ANSWER_MS = 4_000;
 
-export interface CapturedConnections {
+interface CapturedConnections {
   readonly connections: readonly HandedConnection[];
   readonly descriptors: readonly number[];
-  /** The workers go on: the descriptors are theirs again. */
-  giveBack(): void;
 }
 
 /** Freezes the workers, and captures their connections. @param count called once all events of the workers have been processed */
@@ -39,7 +37,6 @@ export async function captureAll(
   count();
   const connections: HandedConnection[] = [];
   const descriptors: number[] = [];
-  const owners: { readonly owned: OwnedDescriptors; readonly fd: number }[] = [];
   for (const [i, worker] of workers.entries()) {
     const answer = answers[i];
     const captured = answer?.kind === 'captured' ? answer.connections : [];
@@ -52,19 +49,10 @@ export async function captureAll(
       } as HandedConnection);
     }
     const owned = new OwnedDescriptors(worker.shared.owned);
-    for (const fd of captured.flatMap(({ descriptors: own }) => own)) {
-      // A thread that dies must not take them along.
-      owned.remove(fd);
-      owners.push({ owned, fd });
-    }
+    // A thread that dies must not take them along.
+    for (const fd of captured.flatMap(({ descriptors: own }) => own)) owned.remove(fd);
   }
-  return {
-    connections,
-    descriptors,
-    giveBack() {
-      for (const { owned, fd } of owners) owned.add(fd);
-    },
-  };
+  return { connections, descriptors };
 }
 
 /** With what the control plane knows of each session. Sessions that their worker has not captured are lost. */

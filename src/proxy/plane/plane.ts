@@ -16,7 +16,7 @@ import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { Gauges } from '../memory/shared.js';
 import type { WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
 import { PlaneAccounts } from './accounts.js';
-import { type CapturedConnections, captureAll, distribute, systemMs } from './handover.js';
+import { captureAll, distribute, systemMs } from './handover.js';
 import { PlaneListeners } from './listeners.js';
 import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
@@ -79,8 +79,7 @@ export class ProxyPlane {
   readonly #told: Told;
   #token = 0;
   #isReporting: boolean;
-  /** What it hands over; null: nothing, and it serves. */
-  #handing: CapturedConnections | null = null;
+  #hasHandedOver = false;
   #drained: Promise<void> = Promise.resolve();
   #isStopped = false;
 
@@ -147,7 +146,8 @@ export class ProxyPlane {
 
   /** Starts the threads; resolves when every worker is ready. Call `listen` afterwards to accept connections. */
   async start(): Promise<void> {
-    const started: Promise<void>[] = [this.#resolver.start()];
+    const resolving = this.#resolver.start();
+    const started: Promise<void>[] = [];
     for (let index = 0; index < this.#options.workers; index += 1) {
       started.push(
         new Promise((resolve, reject) => {
@@ -167,6 +167,7 @@ export class ProxyPlane {
       const lost = distribute(this.#options.handed, this.#workers, this.accounts);
       this.#options.log.info({ sessions: this.#options.handed.state.sessions, lost }, 'sessions taken over');
     }
+    await resolving;
     this.#watch.start();
   }
 
@@ -180,14 +181,14 @@ export class ProxyPlane {
 
   /**
    * Freezes the workers, and returns what the data plane of another process needs to continue their connections. Everything that has
-   * happened has been reported, and the traffic counted. Nothing is closed. Call `resume` to go on, or `stop`, which then
-   * leaves the descriptors open and reports no end.
+   * happened has been reported, and the traffic counted. Nothing is closed. `stop` then leaves the descriptors open, and reports no
+   * end.
    */
   async handOver(): Promise<PlaneHandover> {
     const count = (): void => this.#options.observer.sessions.handingOver();
-    const handing = await captureAll(this.#workers, () => this.nextToken(), count);
-    this.#handing = handing;
-    const { connections, descriptors } = handing;
+    const captured = await captureAll(this.#workers, () => this.nextToken(), count);
+    this.#hasHandedOver = true;
+    const { connections, descriptors } = captured;
     const { games, exits, 'exit-ways': exitWays, refuse } = this.#told;
     const state: PlaneState = {
       version: PLANE_STATE_VERSION,
@@ -201,13 +202,6 @@ export class ProxyPlane {
       connections,
     };
     return { state, descriptors };
-  }
-
-  /** The other process has not started: the workers go on. */
-  resume(): void {
-    this.#handing?.giveBack();
-    this.#handing = null;
-    for (const worker of this.#workers) worker.send({ kind: 'thaw' });
   }
 
   /** Ends every session and every thread. */
@@ -359,7 +353,7 @@ export class ProxyPlane {
   /** Ends the sessions of a dead worker, and releases its resources. */
   #cleanUp(worker: PlaneWorker): void {
     const { libc } = this.#options;
-    if (this.#handing !== null) worker.close(null);
+    if (this.#hasHandedOver) worker.close(null);
     else worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');
     new OwnedDescriptors(worker.shared.owned).closeAll((fd) => libc?.close(fd));
     this.#memory.clear(worker.index);

@@ -26,8 +26,8 @@ export class ProxyWorker {
   #freezing: number | null = null;
   #capturing: number | null = null;
   #isFrozen = false;
-  /** Messages that came after `capture`: what has been captured must not change. */
-  #deferred: WorkerMessage[] | null = null;
+  /** What has been captured must not change. */
+  #isCaptured = false;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
@@ -39,8 +39,7 @@ export class ProxyWorker {
   // ── Messages of the control plane ──────────────────────────────────────────────────────────────────────────────────
 
   receive(message: WorkerMessage): void {
-    if (this.#deferred !== null && message.kind !== 'thaw' && message.kind !== 'stop')
-      return void this.#deferred.push(message);
+    if (this.#isCaptured && message.kind !== 'stop') return;
     switch (message.kind) {
       case 'accounts': {
         const now = Date.now();
@@ -114,12 +113,10 @@ export class ProxyWorker {
       case 'capture':
         this.#capturing = message.token;
         return this.#isFrozen ? undefined : this.capture();
-      case 'thaw':
-        return this.#thaw();
       case 'take-over':
         return takeOver(this.host, message.connections);
       case 'stop':
-        if (this.#deferred === null) this.#end();
+        if (!this.#isCaptured) this.#end();
         this.#isFrozen = false;
         return this.#deps.stop();
     }
@@ -144,18 +141,11 @@ export class ProxyWorker {
     if (this.#capturing === null) return;
     const token = this.#capturing;
     this.#capturing = null;
-    this.#deferred = [];
+    this.#isCaptured = true;
     const sessions = this.host.sessions.all().flatMap((session) => session.capture() ?? []);
     const connections = [...sessions, ...this.host.connections.capture()];
     this.host.events.push({ kind: 'captured', token, connections });
     this.host.events.send();
-  }
-
-  #thaw(): void {
-    const deferred = this.#deferred ?? [];
-    this.#deferred = null;
-    this.#isFrozen = false;
-    for (const message of deferred) this.receive(message);
   }
 
   /** Ends all sessions and connections, and reports this. */
