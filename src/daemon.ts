@@ -34,7 +34,16 @@ export interface DaemonOptions {
   readonly handed: Carried | null;
   /** The restart that a command may ask for. */
   readonly restarts: RestartControl;
+  /** Loads the rest of the program. */
+  readonly loadControlPlane: () => Promise<{ readonly startControlPlane: StartControlPlane }>;
 }
+
+/** Resolves when all listeners accept connections. After a handover what serves players has started. */
+export type StartControlPlane = (
+  options: DaemonOptions,
+  serving: Serving,
+  lifecycle: Lifecycle,
+) => Promise<Pick<Daemon, 'ready' | 'firstRun' | 'certificate' | 'reload'>>;
 
 /** The running daemon. */
 export interface Daemon {
@@ -130,7 +139,7 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
   // Their accounts came with them: neither sessions nor logins wait for the rest of the program to be loaded, nor for a database that
   // is migrated or does not answer.
   if (handed) for (const part of [players, tlsListeners, listeners]) await lifecycle.startEarly(part);
-  const { startControlPlane } = await import('./parts/control-plane.js');
+  const { startControlPlane } = await options.loadControlPlane();
   return {
     ...(await startControlPlane(options, serving, lifecycle)),
     stop: lifecycle.stop,

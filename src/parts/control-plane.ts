@@ -1,6 +1,6 @@
 // The control plane: creates and starts the parts that manage what serves players, in order. Loaded after that has taken over.
 import { ExitFigures } from '../core/exits/exit-figures.js';
-import type { Daemon, DaemonOptions, Serving } from '../daemon.js';
+import type { StartControlPlane } from '../daemon.js';
 import { createAdminListenersPart, createControlSocketPart } from './admin/admin-listeners.js';
 import { createHttpPart } from './admin/http.js';
 import { createAgentsPart } from './agents.js';
@@ -13,7 +13,6 @@ import { createNodePart } from './database/node.js';
 import { createSessionsPart } from './database/sessions.js';
 import { warnOfLostGeo } from './geo.js';
 import { createHeartbeatsPart, createLogTrimmingPart } from './heartbeats.js';
-import type { Lifecycle } from './lifecycle.js';
 import { createNoticesPart } from './notices.js';
 import { openSettings } from './operator-settings.js';
 import { createExits } from './players/exits.js';
@@ -21,12 +20,7 @@ import { createFirstLoginsPart } from './players/first-logins.js';
 import { createProxyPart } from './players/proxy.js';
 import { createStatsPart } from './stats.js';
 
-/** Resolves when all listeners accept connections. After a handover what serves players has started. */
-export async function startControlPlane(
-  options: DaemonOptions,
-  serving: Serving,
-  { use }: Lifecycle,
-): Promise<Pick<Daemon, 'ready' | 'firstRun' | 'certificate' | 'reload'>> {
+export const startControlPlane: StartControlPlane = async (options, serving, { use }) => {
   const { config, source, log } = options;
   const { geo, sessions, players, tlsListeners, listeners, sockets, given } = serving;
   const { plane, libc } = players;
@@ -111,4 +105,4 @@ export async function startControlPlane(
       geo.reload();
     },
   };
-}
+};

@@ -68,7 +68,9 @@ export async function serve(
   const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
   const libc = anyLibc();
   const restarts = createRestarts(libc !== null);
-  const options = { config: loaded.config, source, log, recentLog, given: credentials, restarts };
+  const loadControlPlane = () => import('../../parts/control-plane.js');
+  const own = { given: credentials, restarts, loadControlPlane };
+  const options = { config: loaded.config, source, log, recentLog, ...own };
   let sockets: readonly GivenSocket[] = givenSockets(io.env);
   let handed = takeHandover(process.env, libc, log);
   for (;;) {
