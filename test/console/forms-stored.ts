@@ -315,7 +315,7 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await visit(`/accounts/${id}`);
       await page.click('.diagnosis >> text=Reset usage');
       await page.click('dialog button[type=submit]');
-      await page.waitForSelector('.toast >> text=The usage was reset');
+      await page.waitForSelector('.toast >> text=Reset usage: 1 done');
       assert.equal(await used(), 0);
       await page.waitForSelector('.facts >> text=default rules');
       await page.click('.page-head >> text=Edit');

@@ -115,11 +115,6 @@ export const accounts = {
   ],
   'account.password.set': ['Set and show', '设置并显示'],
   'account.password.show': ['Show', '显示'],
-  'account.resetUsage.text': [
-    'The usage of {name} ({used}, {period}) is reset to zero. Totals and the daily history stay.',
-    '{name} 的已用流量 {used}（{period}）将清零。累计流量和每日记录保留。',
-  ],
-  'account.usageReset': ['The usage was reset', '用量已重置'],
   'account.dangerZone': ['Danger zone', '危险操作'],
   'account.delete': ['Delete account', '删除账号'],
   'account.delete.text': [

@@ -100,22 +100,19 @@ export function createAccountWrites(deps: AccountWriteDeps) {
       return put(changed, (account) => imported.has(account.id) || isCountedOtherwise(account));
     },
 
-    /** Starts the quota period of an account again; false when it does not exist. */
-    async resetUsage(id: string, by: Actor): Promise<boolean> {
-      const account = await usage.afterWriting(async () => {
-        const before = directory.byId(id);
-        if (!before) return undefined;
-        const { bytesUp = 0, bytesDown = 0 } = (await usage.read([before])).get(id) ?? {};
-        const quotaReset = { at: now(), totalBytes: bytesUp + bytesDown };
-        const [changed] = await store.changeMany(
-          [{ id, after: (stored) => ({ ...stored, quotaReset }) }],
-          by,
-        );
-        return changed;
+    /** Starts the quota periods of accounts again, in one transaction; returns those that exist. */
+    async resetUsage(ids: readonly string[], by: Actor): Promise<readonly Account[]> {
+      const changed = await usage.afterWriting(async () => {
+        const present = ids.flatMap((id) => directory.byId(id) ?? []);
+        const used = await usage.read(present);
+        const changes = present.map(({ id }) => {
+          const { bytesUp = 0, bytesDown = 0 } = used.get(id) ?? {};
+          const quotaReset = { at: now(), totalBytes: bytesUp + bytesDown };
+          return { id, after: (stored: Account) => ({ ...stored, quotaReset }) };
+        });
+        return changes.length === 0 ? [] : store.changeMany(changes, by);
       });
-      if (!account) return false;
-      await put([account], isCountedOtherwise);
-      return true;
+      return put(changed, isCountedOtherwise);
     },
 
     /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refusalOf` returns for it. */

@@ -214,8 +214,9 @@ export function createAccounts(
         if (!account) await writes.refresh([id]);
       }),
 
-    /** Resets the usage of the quota period; false when the account does not exist. */
-    resetUsage: (id: string, by: Actor): Promise<boolean> => inTurn(id, () => writes.resetUsage(id, by)),
+    /** Resets the usage of the quota periods; returns the accounts that exist. */
+    resetUsage: (ids: readonly string[], by: Actor): Promise<readonly Account[]> =>
+      inTurnOfAll(inTurn, ids, () => writes.resetUsage(ids, by)),
     /** Removes accounts in one transaction; returns those that existed. */
     removeMany: (ids: readonly string[], by: Actor): Promise<Account[]> =>
       inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),

@@ -59,7 +59,7 @@ export function accountsOfSeller(accounts: Accounts, owner: string): Accounts {
         changes.filter(({ id }) => owns(id)),
         by,
       ),
-    resetUsage: async (id, by) => owns(id) && accounts.resetUsage(id, by),
+    resetUsage: (ids, by) => accounts.resetUsage(ownIds(ids), by),
     firstLogin: async (id, at) => (owns(id) ? accounts.firstLogin(id, at) : undefined),
     remove: async (id, by, refusalOf) => (owns(id) ? accounts.remove(id, by, refusalOf) : NOT_FOUND),
     removeMany: (ids, by) => accounts.removeMany(ownIds(ids), by),

@@ -95,7 +95,7 @@ function replayed(result: Answered | ProblemAnswer): Answered | ProblemAnswer {
 /** Services whose changes of the account are already made. */
 function alreadyChanged(services: Services, account: Account): Services {
   const done = async () => ({ ok: true, account }) as const;
-  const accounts = { ...services.accounts, add: done, patch: done, resetUsage: async () => true };
+  const accounts = { ...services.accounts, add: done, patch: done, resetUsage: async () => [account] };
   return { ...services, accounts };
 }
 

@@ -397,4 +397,34 @@ describe('tags, names and plans of accounts', () => {
     assert.equal((await log())[0]?.['action'], 'account.update', 'a change of one account is no bulk action');
     await post(`${ACCOUNTS}/bulk`, { ...bulk, action: { type: 'delete' }, dryRun: false });
   });
+
+  it('the usage of many accounts is reset, after a preview of those that used any', async () => {
+    const target = await startTarget(scope, echo);
+    for (const username of ['busy-1', 'busy-2', 'busy-3']) await create({ username, password: 'secret' });
+    const players = await Promise.all(
+      ['busy-1', 'busy-2'].map(async (username) => {
+        const login = { port: daemon.socks.port, username, password: 'secret' };
+        const player = await connectThrough(login, '127.0.0.1', target.port);
+        player.send('x'.repeat(500));
+        await player.read(500);
+        return player;
+      }),
+    );
+    const used = async () =>
+      ((await get(`${ACCOUNTS}?search=busy-`))['items'] as { usage: { periodBytes: number } }[]).map(
+        ({ usage }) => usage.periodBytes,
+      );
+    await eventually(async () => assert.deepEqual(await used(), [1_000, 1_000, 0]));
+    const bulk = async (type: string, dryRun: boolean) => {
+      const body = { filter: { search: 'busy-' }, action: { type }, dryRun };
+      const { count, skippedCount, sessionsEnded } = await post(`${ACCOUNTS}/bulk`, body);
+      return [count, skippedCount, sessionsEnded];
+    };
+    assert.deepEqual(await bulk('reset-usage', true), [2, 1, 0]);
+    assert.deepEqual(await bulk('reset-usage', false), [2, 1, 0]);
+    assert.deepEqual(await used(), [0, 0, 0]);
+    for (const player of players) player.destroy();
+    const [entry] = (await get('/api/v1/audit?limit=1'))['items'] as Json[];
+    assert.deepEqual(entry?.['after'], { bulk: 'reset-usage', count: 2 });
+  });
 });

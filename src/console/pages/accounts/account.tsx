@@ -59,7 +59,7 @@ export function AccountPage({ id }: { id: string }) {
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns wide-last">
-        <Diagnosis account={account} onReset={reload} />
+        <Diagnosis account={account} act={setActing} onChanged={reload} />
         <AccountFacts account={account} />
       </div>
       <AccountActivity account={account} />

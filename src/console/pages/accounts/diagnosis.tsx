@@ -1,14 +1,14 @@
 // Explains why a player cannot connect: lists every condition of a successful login, and whether it holds.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Account, Login } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { bytes, percent, scheduleWords } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Ago, At, Client, Meter, Permitted, State } from '../../ui/basics.js';
-import { AskButton, Confirm } from '../../ui/dialog.js';
+import { AskButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
+import type { ActionName } from './actions.js';
 import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -23,15 +23,19 @@ interface Condition {
 /** Entries of the login history that are searched for the last failure, and for the last time that the guard slowed the account. */
 const RECENT = 100;
 
-export function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
+interface DiagnosisProps {
+  readonly account: Account;
+  readonly act: (action: ActionName) => void;
+  readonly onChanged: () => void;
+}
+
+export function Diagnosis({ account, act, onChanged }: DiagnosisProps) {
   const failures = useLoad(
     'listLogins',
     { query: { accountId: account.id, failed: true, limit: RECENT } },
     // A login that fails changes neither topic.
     { topics: ['accounts', 'sessions'], everyMs: 5_000 },
   );
-  // Here and not in the line of the quota, which moves when the account is blocked meanwhile.
-  const [isResetting, setResetting] = useState(false);
   const items = failures.data?.items;
   const slowed = items?.find(({ outcome }) => outcome === 'slowed');
   const last = items?.find(({ outcome }) => outcome !== 'slowed');
@@ -60,7 +64,7 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
             text={t('account.resume')}
             act={() => call('changeAccount', { params: { id: account.id }, body: { suspendedUntil: null } })}
             done={t('account.resumed')}
-            after={onReset}
+            after={onChanged}
             question={t('account.resume.text')}
           />
         </>
@@ -70,7 +74,7 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
     {
       key: 'quota',
       ok: !overQuota,
-      text: <Quota account={account} ok={!overQuota} onReset={() => setResetting(true)} />,
+      text: <Quota account={account} ok={!overQuota} onReset={() => act('reset-usage')} />,
     },
     {
       key: 'schedule',
@@ -132,21 +136,6 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
       ) : (
         <Checks of={checks} />
       )}
-      {isResetting && (
-        <Confirm
-          title={t('audit.account.reset-usage')}
-          action={t('audit.account.reset-usage')}
-          onClose={() => setResetting(false)}
-          act={() => call('resetAccountUsage', { params: { id: account.id } })}
-          done={t('account.usageReset')}
-          after={onReset}
-          question={t('account.resetUsage.text', {
-            name: account.username,
-            used: bytes(usage.periodBytes),
-            period: t(`limits.period.${limits.quotaPeriod}`),
-          })}
-        />
-      )}
     </section>
   );
 }
@@ -195,9 +184,9 @@ function Quota({ account: { limits, usage }, ok, onReset }: QuotaProps) {
         </span>
       )}
       {usage.periodBytes > 0 && (
-        <Permitted to="resetAccountUsage">
+        <Permitted to="changeAccounts">
           <button type="button" class="link" onClick={onReset}>
-            {t('audit.account.reset-usage')}
+            {t('bulk.reset-usage')}
           </button>
         </Permitted>
       )}

@@ -15,6 +15,7 @@ export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('disable') }),
   z.object({ type: z.literal('delete') }),
   z.object({ type: z.literal('reset-password') }),
+  z.object({ type: z.literal('reset-usage') }),
   /** A tag in both lists is removed. */
   z.object({ type: z.literal('tag'), add: Tags.default([]), remove: Tags.default([]) }),
   /**

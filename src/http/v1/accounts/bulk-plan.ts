@@ -48,7 +48,9 @@ function changeFor(
       return { change: {}, before, after: null };
     }
     case 'reset-password':
-      return { change: { password: randomPassword() }, before: {}, after: {} };
+      return { ...NO_CHANGE, change: { password: randomPassword() } };
+    case 'reset-usage':
+      return usage.lastView(account).periodBytes === 0 ? 'already-so' : NO_CHANGE;
     case 'tag': {
       const tags = changedTags(account.tags, action);
       return tags.length > MAX_TAGS ? 'too-many-tags' : plan({ tags });
@@ -77,6 +79,9 @@ function changeFor(
       return extension(account, action, at);
   }
 }
+
+/** Of what a preview does not show. */
+const NO_CHANGE: Plan = { change: {}, before: {}, after: {} };
 
 /** Plans a change. `show` returns what the preview shows of an account: the changed fields, unless said otherwise. */
 function planOf(

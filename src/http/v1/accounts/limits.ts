@@ -51,7 +51,8 @@ export const limitRoutes = [
     summary: 'Resets the usage of the quota period to zero; the daily history stays.',
     success: [200, 'Limits and usage as they are now.', LimitsAndUsage],
     async handle({ params: { id }, caller }, deps) {
-      return (await deps.accounts.resetUsage(id, actorOf(caller))) ? shown(deps, id) : NO_ACCOUNT;
+      await deps.accounts.resetUsage([id], actorOf(caller));
+      return shown(deps, id);
     },
   }),
 ];

@@ -86,9 +86,11 @@ export async function carryOut(
       return typeof planned === 'string' ? null : planned.change;
     },
   }));
-  const written = await (action.type === 'delete'
-    ? accounts.removeMany(sliceIds, by)
-    : accounts.patchMany(changes, by));
+  const writes: Partial<Record<BulkAction['type'], () => Promise<readonly Account[]>>> = {
+    delete: () => accounts.removeMany(sliceIds, by),
+    'reset-usage': () => accounts.resetUsage(sliceIds, by),
+  };
+  const written = await (writes[action.type]?.() ?? accounts.patchMany(changes, by));
   const ids = new Set(written.map(({ id }) => id));
   for (const id of sliceIds) {
     if (typeof outcomes.get(id) !== 'string' && !ids.has(id)) outcomes.set(id, 'not-found');

@@ -171,7 +171,7 @@ test('a change by another process does not wait for a write of traffic, and the 
   assert.equal(second.isOver(id), true);
   first.setTime(NEXT_DAY);
   await second.usage.flush();
-  assert.ok(await first.accounts.resetUsage(id, DAEMON));
+  assert.equal((await first.accounts.resetUsage([id], DAEMON)).length, 1);
   await second.accounts.refresh([id]);
   assert.equal(second.isOver(id), true, 'the account stays over its quota until the sums are read');
   await second.usage.flush();
@@ -192,14 +192,14 @@ test('a new quota period counts its past traffic immediately; a reset starts fro
   assert.deepEqual([periodBytes(id), isOver(id)], [100, true], 'the month');
   await accounts.patch(id, () => ({ limits: { quotaPeriod: 'day' }, remarks: 'by the day' }), DAEMON);
   assert.deepEqual([periodBytes(id), isOver(id)], [30, false], 'the day');
-  assert.ok(await accounts.resetUsage(id, DAEMON));
+  assert.equal((await accounts.resetUsage([id], DAEMON)).length, 1);
   assert.equal(periodBytes(id), 0);
   assert.equal(view(id).usage.totalBytesUp, 100);
   const restarted = await setUp(t, store);
   restarted.setTime(NEXT_DAY);
   await restarted.usage.load();
   assert.equal(restarted.periodBytes(id), 0);
-  assert.equal(await accounts.resetUsage(randomUUID(), DAEMON), false);
+  assert.deepEqual(await accounts.resetUsage([randomUUID()], DAEMON), []);
 });
 
 test('imported usage is stored with the account, counts immediately, and is ignored for an account with usage', async (t) => {

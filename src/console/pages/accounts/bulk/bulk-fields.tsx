@@ -96,7 +96,8 @@ export function BulkFields({ type, given, set }: Props) {
     case 'extend':
       return <ExtendFields given={given} control={control} isWrong={toAction(type, given) === null} />;
     case 'reset-password':
-      return <p>{t('bulk.reset-password.text')}</p>;
+    case 'reset-usage':
+      return <p>{t(`bulk.${type}.text`)}</p>;
     case 'set-expiry':
       return <ExpiryField {...control('expiry')} optional />;
     case 'set-limits':

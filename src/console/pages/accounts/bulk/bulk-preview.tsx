@@ -49,8 +49,10 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
               { look: 'whole', cell: ({ username }) => username },
               {
                 cell: ({ before, after }) =>
-                  type !== 'reset-password' &&
-                  after && <Change type={type} before={before as Terms} after={after as Terms} />,
+                  after &&
+                  Object.keys(after).length > 0 && (
+                    <Change type={type} before={before as Terms} after={after as Terms} />
+                  ),
               },
             ]}
           />

@@ -32,6 +32,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'plan',
   'disable',
   'enable',
+  'reset-usage',
   'set-expiry',
   'reset-password',
   'set-limits',
