@@ -94,6 +94,8 @@ export function exitFormTests({ daemon, open, api, play }: FormConsole): void {
       await shop.visit(`/accounts/${sold}`);
       await shop.page.click('.page-head >> text=编辑');
       const choice = shop.page.locator('dialog .field:has-text("出口") select');
+      // The dialog is loaded when it is first opened.
+      await choice.waitFor();
       assert.deepEqual(await choice.locator('option').allTextContents(), ['默认', 'far']);
       await shop.visit('/settings/exits');
       await eventually(async () => assert.equal(await shop.page.locator('main >> text=上级代理').count(), 0));
