@@ -92,6 +92,7 @@ export function tableTests(getWorld: () => World): void {
       );
       assert.deepEqual(await axeFindings(page), []);
       await page.click('.bulk-actions summary');
+      await page.waitForSelector('.bulk-bar .menu');
       const menu = await box('.bulk-bar .menu');
       assert.ok(menu.top > 0 && menu.left >= 0 && menu.right <= width, JSON.stringify(menu));
       await page.keyboard.press('Escape');
