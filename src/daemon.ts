@@ -21,7 +21,7 @@ import type { Carried } from './proxy/io/native/carrier.js';
 import type { PlaneFailure } from './proxy/plane/plane.js';
 import type { GivenSocket } from './systemd/sockets.js';
 
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly config: Config;
   /** The sources of the configuration, for the settings page. */
   readonly source: ConfigSource;

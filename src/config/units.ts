@@ -42,7 +42,7 @@ export type WithUnits<T> = T extends Quantity
       : { [K in keyof T as K extends string ? Named<K, T[K]> : K]: WithUnits<T[K]> };
 
 /** A class instance that `nameUnits` does not change, such as a Secret. */
-export interface Opaque {
+interface Opaque {
   readonly opaque: true;
 }
 

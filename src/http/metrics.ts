@@ -9,7 +9,7 @@ import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';
 
 /** The current measurements. Totals count from the start of the daemon. */
-export interface Measured {
+interface Measured {
   readonly version: string;
   /** The name of this node among the daemons that share the database. */
   readonly node: string;

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** A request whose handler runs. */
-export interface PendingRequest {
+interface PendingRequest {
   /** Whether its client closed the connection before the answer. */
   isAbandoned: boolean;
 }

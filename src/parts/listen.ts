@@ -155,7 +155,7 @@ export const notListening = (name: string, fd: number, code: string): StartError
     `${name}: socket ${fd} from systemd is not a listening socket (${code}). Set ListenStream= in the socket unit.`,
   );
 
-export interface ListenOnPathOptions {
+interface ListenOnPathOptions {
   /** As in ListenOptions. */
   readonly name: string;
   /** `isSocketPath` */

@@ -26,7 +26,7 @@ import { createTasks } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 import { createStateAlerts } from './state-alerts.js';
 
-export interface NoticePreview {
+interface NoticePreview {
   readonly before: NoticeReach;
   readonly after: NoticeReach;
   readonly discarded: number;

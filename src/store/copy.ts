@@ -21,7 +21,7 @@ export interface CopyOptions {
 }
 
 /** Summarizes the contents of a table. Equal contents have equal tallies, in whatever order the rows are read. */
-export interface Tally {
+interface Tally {
   readonly rows: number;
   /** Sum of all whole numbers in the table. */
   readonly sum: bigint;
@@ -29,7 +29,7 @@ export interface Tally {
   readonly checksum: string;
 }
 
-export interface Copied extends Tally {
+interface Copied extends Tally {
   readonly table: string;
 }
 

@@ -22,6 +22,16 @@ export interface ReaderOptions {
   readonly timeoutMs: number;
 }
 
+/** What the openings of SQLite and PostgreSQL have in common. */
+export interface OpenOptions {
+  /** Folder of the SQLite file, or beside a server for other files: the control socket, unfinished uploads. Created if missing. */
+  readonly dataDir: string;
+  /** Connections for lists and searches. */
+  readonly reading?: ReaderOptions;
+  /** False: throws `database-missing` instead of creating a new database. Default: true. */
+  readonly mayCreate?: boolean;
+}
+
 /** The default, for commands, which read little. */
 export const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
 
@@ -55,12 +65,11 @@ export interface Database {
   readonly isShared: boolean;
   /** SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic. */
   readonly snapshot: { readonly sql: string; parse(text: string): DatabaseSnapshot } | null;
-  /** Makes other transactions that store runs wait until `trx` ends, so that the order of ids is the order of storing. */
-  lockQueue(trx: Knex): Promise<unknown>;
-  /** Makes other transactions that write authorized addresses wait until `trx` ends, so that each sees the addresses of the others. */
-  lockAddresses(trx: Knex): Promise<unknown>;
-  /** Makes other transactions that add API tokens wait until `trx` ends, so that each counts the tokens of the others. */
-  lockTokens(trx: Knex): Promise<unknown>;
+  /**
+   * Makes other transactions with this lock wait until `trx` ends: those that store runs, so that the order of ids is the order of
+   * storing; that write authorized addresses, or add API tokens, so that each sees those of the others.
+   */
+  lock(trx: Knex, what: 'runs' | 'addresses' | 'tokens'): Promise<unknown>;
   /** The full-text index of the login log; null: searches read every row. */
   readonly loginSearch: LoginSearch | null;
   /** @param process GUID of this process: its own changes and activity are not read back */

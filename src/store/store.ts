@@ -29,7 +29,7 @@ export type StoreOptions = (SqliteOptions | PgOptions) & {
   readonly now?: Clock;
 };
 
-export type DaemonStoreOptions = StoreOptions & DaemonEvents;
+type DaemonStoreOptions = StoreOptions & DaemonEvents;
 
 /** The repositories of an open, migrated database. */
 export type Store = Awaited<ReturnType<typeof createStore>>;

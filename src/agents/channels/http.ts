@@ -4,7 +4,7 @@ import type { Channel, DeliveryOutcome } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { callHttp, excerpt, type HttpResult, retryAfterMs } from '../http-call.js';
 
-export interface HttpChannelOptions {
+interface HttpChannelOptions {
   readonly url: string;
   /** `whsec_` and base64; null: deliveries have no signature. */
   readonly secret: string | null;
@@ -14,7 +14,7 @@ export interface HttpChannelOptions {
 }
 
 /** Posts a JSON text. `id` is the same at every attempt, so that a receiver can detect repeats. Never rejects. */
-export type SignedPost = (id: string, body: string, signal: AbortSignal) => Promise<DeliveryOutcome>;
+type SignedPost = (id: string, body: string, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
 // Only the status matters. The beginning of the text explains a failure.
 const MAX_ANSWER_BYTES = 64 * 1024;

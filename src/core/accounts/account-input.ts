@@ -32,7 +32,7 @@ export interface NewAccount extends AccountChange {
   readonly password: string;
 }
 
-export type FieldRefusal =
+type FieldRefusal =
   | 'invalid-password'
   | FieldReason
   | 'invalid-email'

@@ -40,7 +40,7 @@ export function createAccountViews(
 }
 
 /** All defined filters must match; `/api/v1/accounts` says what each means. */
-export type AccountFilter = {
+type AccountFilter = {
   readonly [Name in TextFilter]?: string | undefined;
 } & {
   readonly [Name in 'online' | 'enabled' | 'expired' | 'suspended' | 'neverUsed' | 'overQuota']?:

@@ -25,12 +25,12 @@ import { type AccountWriteDeps, createAccountWrites, type Imported } from './acc
 import { createAddressCheck } from './directory.js';
 import type { AddressSettings, RefusedAddress } from './fields/account-fields.js';
 
-export type AddResult = Done | Refused<AddRefusal>;
-export type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
+type AddResult = Done | Refused<AddRefusal>;
+type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
 export type PatchRefusal = UpdateRefusal | RenameRefusal | 'changed-meanwhile';
-export type PatchResult = Done | Refused<PatchRefusal>;
+type PatchResult = Done | Refused<PatchRefusal>;
 
-export interface AddManyResult {
+interface AddManyResult {
   readonly added: readonly { readonly index: number; readonly account: Account }[];
   readonly refused: readonly { readonly index: number; readonly reason: AddRefusal }[];
 }

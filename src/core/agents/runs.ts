@@ -9,9 +9,9 @@ export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'timeou
 export type RunStatus = (typeof RUN_STATUSES)[number];
 type FinalStatus = Exclude<RunStatus, 'queued' | 'running'>;
 
-export type DeliveryState = 'none' | 'pending' | 'delivered' | 'failed';
+type DeliveryState = 'none' | 'pending' | 'delivered' | 'failed';
 
-export type RunOrigin = 'webhook' | 'api' | 'cli';
+type RunOrigin = 'webhook' | 'api' | 'cli';
 
 /** A run. Times are milliseconds since the Unix epoch, UTC. */
 export interface Run {
@@ -79,7 +79,7 @@ export interface RunResult extends Pick<Run, 'reply' | 'error'> {
 }
 
 /** The reply that a channel delivers. Times are ISO 8601 with `Z`. */
-export interface DeliveredReply extends Pick<Run, 'agent' | 'session' | 'reply'> {
+interface DeliveredReply extends Pick<Run, 'agent' | 'session' | 'reply'> {
   readonly runId: string;
   readonly status: FinalStatus;
   readonly startedAt: string | null;
@@ -127,7 +127,7 @@ export interface SessionMessage extends HistoryEntry {
 }
 
 /** An agent in lists. */
-export interface AgentView {
+interface AgentView {
   readonly name: string;
   readonly type: string;
   /** `active` for `idleAfter` after a wake or a run. */

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard'] as const;
-export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
+type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
 export const STANDARD_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
 export const STANDARD_FORM = 'whsec_ and base64 of at least 12 bytes';
@@ -18,7 +18,7 @@ export interface SigningSender {
   readonly toleranceMs: number;
 }
 
-export type Verified =
+type Verified =
   /** `delivery`: the id that the signature covers; null where only the body is signed. */
   | { readonly ok: true; readonly delivery: string | null }
   /** The signature is missing or wrong. */

@@ -112,14 +112,14 @@ export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 /** What a valid session key is, for an error. */
 export const SESSION_KEY_FORM = '1 to 128 letters, digits, dots, colons, dashes and underscores';
 
-export interface HookBody {
+interface HookBody {
   readonly agent: string;
   /** null for a wake. */
   readonly message: string | null;
   readonly sessionKey: string | null;
 }
 
-export type ReadBody =
+type ReadBody =
   | { readonly ok: true; readonly body: HookBody }
   | { readonly ok: false; readonly error: string };
 
@@ -166,7 +166,7 @@ export function chooseSession(
   return requested ?? `hook:${newId()}`;
 }
 
-export type ReadKey =
+type ReadKey =
   | { readonly ok: true; readonly key: string | null }
   | { readonly ok: false; readonly error: string };
 

@@ -38,7 +38,7 @@ export interface GivenCredentials {
 }
 
 /** Credentials generated at the first start. They are valid immediately. Call `store` when the start has succeeded and they are shown. */
-export interface FirstCredentials {
+interface FirstCredentials {
   readonly username: string;
   readonly password: string;
   /** Returns false when another daemon has stored credentials meanwhile: those are valid then. Rejects when they cannot be written. */

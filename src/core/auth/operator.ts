@@ -83,7 +83,7 @@ export class RightsLost extends Error {
   }
 }
 
-export interface OperatorUpdate {
+interface OperatorUpdate {
   readonly operator: Operator;
   readonly audit: AuditRecord | null;
   readonly ended: EndedAccess | null;

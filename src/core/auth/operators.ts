@@ -12,14 +12,14 @@ import {
   passwordFault,
 } from './people-passwords.js';
 
-export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
+interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;
   /** Bounds for a seller; undefined: none. */
   readonly budget?: Budget | undefined;
 }
 
 /** A field that is undefined stays unchanged. */
-export type OperatorChange = {
+type OperatorChange = {
   readonly [K in 'name' | 'role' | 'password']?: NewOperator[K] | undefined;
 } & {
   readonly isEnabled?: boolean | undefined;
@@ -31,7 +31,7 @@ export type OperatorChange = {
 
 export type OperatorRefusal = 'invalid-name' | 'name-taken' | PasswordFault;
 
-export type OperatorResult<Reason = OperatorRefusal> =
+type OperatorResult<Reason = OperatorRefusal> =
   | { readonly ok: true; readonly operator: Operator }
   | { readonly ok: false; readonly reason: Reason };
 

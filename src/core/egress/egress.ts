@@ -37,7 +37,7 @@ export interface EgressOptions {
   readonly geo?: Geo;
 }
 
-export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' | 'private' | 'bittorrent';
+type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' | 'private' | 'bittorrent';
 
 /** Why a destination is denied, as the log says it. */
 export interface EgressDenial {
@@ -45,7 +45,7 @@ export interface EgressDenial {
   /** The key and the entry of the configuration, such as `egress.denyPorts: smtp`. */
   readonly rule?: string | undefined;
 }
-export type EgressVerdict = { readonly ok: true } | ({ readonly ok: false } & EgressDenial);
+type EgressVerdict = { readonly ok: true } | ({ readonly ok: false } & EgressDenial);
 
 /** An entry, and the verdict when it denies. */
 type Rule = EgressEntry & { readonly verdict: EgressVerdict };

@@ -6,7 +6,7 @@ import { type Exit, type ExitFields, type ExitUpstream, MAX_EXITS, NEW_EXIT } fr
 export type ExitRefusal = 'exit-exists' | 'exit-fixed' | 'no-exit' | 'exit-in-use' | 'too-many-exits';
 
 /** Fields of a change. A password that is left out stays, where proxy and user name are the same. */
-export type ExitChange = {
+type ExitChange = {
   readonly [Field in Exclude<keyof ExitFields, 'upstreams'>]?: ExitFields[Field] | undefined;
 } & {
   readonly upstreams?:

@@ -37,7 +37,7 @@ export interface HeartbeatSumStore {
   trim(stepSeconds: number, before: number): Promise<void>;
 }
 
-export interface Series {
+interface Series {
   readonly at: readonly number[];
   readonly stepMs: number;
   readonly series: readonly {

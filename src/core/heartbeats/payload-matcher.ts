@@ -37,7 +37,7 @@ export const GAME_RULE_TEXTS = {
 } as const;
 
 export type PatternFault = keyof typeof PATTERN_TEXTS;
-export type GameRuleFault = keyof typeof GAME_RULE_TEXTS;
+type GameRuleFault = keyof typeof GAME_RULE_TEXTS;
 type Values = Readonly<Record<string, string | number>>;
 
 export class PatternError extends Error {

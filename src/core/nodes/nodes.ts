@@ -47,7 +47,7 @@ export interface PlayerServer {
  * `serving`; `draining`: accepts no new connections, and still has sessions; `drained`: has no sessions left; `lost`: its lease
  * has expired; `stopped`: it was stopped regularly.
  */
-export type NodeState = 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
+type NodeState = 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
 
 export interface FleetNode {
   readonly name: string;

@@ -68,7 +68,7 @@ export function createLiveSessions(deps: {
 }
 
 /** The current state of a session of this process. `rate` in bytes per second. */
-export function viewOf(session: Session, rate: { readonly up: number; readonly down: number }) {
+function viewOf(session: Session, rate: { readonly up: number; readonly down: number }) {
   const { id, accountId, username, command, protocol, clientProtocol } = session;
   const { client, destination, openedAt, gameId, via, exit, outgoing, connectMs } = session;
   return {

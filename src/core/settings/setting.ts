@@ -193,8 +193,6 @@ type Audited = Pick<AuditRecord, 'before' | 'after'> & { readonly differs?: bool
 
 export const noRefusal = (): null => null;
 
-export type Settings = ReturnType<typeof createSettings>;
-
 /** All settings of the process by key. Reloads a setting that another process, such as the command line, has changed. */
 export function createSettings() {
   const byKey = new Map<string, Reloadable>();

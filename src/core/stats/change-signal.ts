@@ -1,7 +1,7 @@
 // Notifies listeners of changes, and combines frequent changes of a topic.
 import type { Timer, Timers } from '../timers.js';
 
-export type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
+type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
 
 export interface Changed {
   readonly topic: Topic;

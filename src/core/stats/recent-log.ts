@@ -2,9 +2,9 @@
 
 /** The levels of log lines, the most severe last. Their first letters differ. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
-export interface RecentLogLine {
+interface RecentLogLine {
   /** The ids of later lines are higher, also after a restart. */
   readonly id: number;
   readonly level: LogLevel;

@@ -103,7 +103,7 @@ export interface Answered {
 export const DONE: Answered = {};
 
 /** Handles a request that passed the route's access check and schemas. `Deps`: the handler's dependencies. */
-export type Handler<R extends RouteRequest, Deps> = (
+type Handler<R extends RouteRequest, Deps> = (
   input: HandlerInput<R>,
   deps: Deps,
 ) => Promise<Answered | ProblemAnswer>;

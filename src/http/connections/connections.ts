@@ -39,8 +39,6 @@ export interface Connection {
   res: ServerResponse | null;
 }
 
-export type Connections = ReturnType<typeof createConnections>;
-
 /** At most one log line about refused connections per interval. */
 const LOG_EVERY_MS = 60_000;
 

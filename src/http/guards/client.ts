@@ -27,7 +27,7 @@ export function peerAddress(socket: Socket): string {
   return address;
 }
 
-export interface Client {
+interface Client {
   /**
    * The address for the whitelist, the login delay and the local ranges. It is the peer's address, or behind a trusted proxy the
    * rightmost address of X-Forwarded-For that is not a trusted proxy. IPv4-mapped addresses are unmapped. It is UNKNOWN_CLIENT when

@@ -25,7 +25,7 @@ export interface PlayerServices extends Services {
 }
 
 /** The live sessions of one client address. */
-export const Device = component('Device', {
+const Device = component('Device', {
   address: z.string(),
   /** Whether the request came from this address. */
   isThis: z.boolean(),

@@ -8,7 +8,7 @@ import { BytesPerSecond, Count, component, listOf, Time } from '../api/schemas.j
 import { actorOf, type Caller } from '../caller.js';
 import type { Services } from '../services.js';
 
-export const Node = component('Node', {
+const Node = component('Node', {
   name: z.string(),
   /** Whether this node sent the answer. */
   isThis: z.boolean(),

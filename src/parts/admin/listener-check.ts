@@ -14,7 +14,7 @@ const GREETING = Buffer.from([0x05, 0x01, 0x02]);
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
 
 /** Resolves with whether every listener answers. Requests at the same time share one check. */
-export type ListenerCheck = () => Promise<boolean>;
+type ListenerCheck = () => Promise<boolean>;
 
 /**
  * @param addresses as `Listening.addresses`

@@ -13,7 +13,7 @@ import { readVersion } from '../../program.js';
 import type { Core } from '../core.js';
 
 /** The values that the node publishes, and the function that refuses new connections. */
-export interface NodeDuties {
+interface NodeDuties {
   addresses(): NodeAddresses;
   load(): Omit<NodeLoad, 'cpuPercent' | 'databaseDelayMs'>;
   /** Closes new connections immediately, or accepts them again. */
@@ -21,7 +21,7 @@ export interface NodeDuties {
 }
 
 /** Why a node refuses new connections, as in the response of /readyz. */
-export type NodeProblem = 'drained' | 'node-name-in-use';
+type NodeProblem = 'drained' | 'node-name-in-use';
 
 const RENEWALS_PER_LEASE = 3;
 /** How often to retry the claim of a name that another process has leased, in ms. */

@@ -28,7 +28,7 @@ import type { PlanePart } from './plane.js';
 /** How often bytes of sessions are counted, quotas checked and heartbeat entries recorded, in ms. */
 const COUNT_MS = 1_000;
 
-export interface ProxyDeps {
+interface ProxyDeps {
   readonly config: Config;
   readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'exits' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;

@@ -25,7 +25,7 @@ type SocksConfig = Pick<
 >;
 type Plane = Pick<ProxyPlane, 'listeners' | 'nextToken'>;
 
-export interface SocksListenersOptions {
+interface SocksListenersOptions {
   readonly config: { readonly socks: SocksConfig };
   readonly plane: Plane & Pick<ProxyPlane, 'ownPorts' | 'drained'>;
   readonly libc: Libc | null;

@@ -62,7 +62,7 @@ function connect(
   return knex(config);
 }
 
-export interface PgUse {
+interface PgUse {
   /** A server that has not answered for this time counts as unavailable, in ms. */
   readonly answerMs?: number | undefined;
   readonly onLostCommit?: () => void;

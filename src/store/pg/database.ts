@@ -11,7 +11,7 @@ import {
   DEFAULT_READING,
   type IsNewBatch,
   type Opener,
-  type ReaderOptions,
+  type OpenOptions,
 } from '../database.js';
 import { isNew, migrateOnOpen, missingMigrations, type Target } from '../migrate.js';
 import { toStartError as toFolderError } from '../sqlite/errors.js';
@@ -22,20 +22,14 @@ import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './con
 import { explainPgError, nameOf, requireReadable } from './errors.js';
 import { createPgLiveSessionStore, createPgPenaltyStore, createPgPermitStore } from './live-sessions.js';
 
-export interface PgOptions {
+export interface PgOptions extends OpenOptions {
   readonly client: 'pg';
-  /** The folder for files besides the database: the control socket, unfinished uploads. */
-  readonly dataDir: string;
   /** `postgres://user:password@host:5432/name`; contains a password. */
   readonly connection: string;
   /** Most connections, not counting the read-only ones. */
   readonly poolSize: number;
   /** A server that has not answered for this time counts as unavailable, in ms. */
   readonly answerMs?: number;
-  /** Connections for lists and searches. */
-  readonly reading?: ReaderOptions;
-  /** False: throws `database-missing` instead of creating the tables of a new database. Default: true. */
-  readonly mayCreate?: boolean;
 }
 
 /**
@@ -82,9 +76,7 @@ function open(options: PgOptions, release: () => Promise<void>): Database {
     nowMs: PG_NOW_MS,
     isShared: true,
     snapshot: { sql: 'pg_current_snapshot()::text', parse: parseSnapshot },
-    lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
-    lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
-    lockTokens: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [TOKENS_LOCK]),
+    lock: (trx, what) => trx.raw('select pg_advisory_xact_lock(?)', [LOCKS[what]]),
     loginSearch: null,
     async ofProcess(process, now) {
       const recordChange = createPgChangeRecorder(db, process);
@@ -120,9 +112,7 @@ function open(options: PgOptions, release: () => Promise<void>): Database {
 
 /** Keys of advisory locks: arbitrary numbers, the same in every version of Pulsegate. */
 const MIGRATION_LOCK = 7_305_808_869;
-const QUEUE_LOCK = 7_305_808_870;
-const ADDRESSES_LOCK = 7_305_808_871;
-const TOKENS_LOCK = 7_305_808_873;
+const LOCKS = { runs: 7_305_808_870, addresses: 7_305_808_871, tokens: 7_305_808_873 } as const;
 
 async function prepare({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
   const db = connectPgMigrator(connection);

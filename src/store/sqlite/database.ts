@@ -11,7 +11,7 @@ import {
   DEFAULT_READING,
   type LoginSearch,
   type Opener,
-  type ReaderOptions,
+  type OpenOptions,
 } from '../database.js';
 import {
   CHANGES_KEPT_MS,
@@ -39,18 +39,12 @@ import {
 } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
 
-export interface SqliteOptions {
+export interface SqliteOptions extends OpenOptions {
   readonly client: SqlitePackageChoice;
-  /** Folder of the file; created if missing. */
-  readonly dataDir: string;
   /** How long a write waits for the lock of another process, in ms. */
   readonly busyTimeoutMs: number;
   /** False: nobody waits for the current work any more, so it does not wait for a lock either. Default: true. */
   readonly hasCaller?: () => boolean;
-  /** Connections for lists and searches. */
-  readonly reading?: ReaderOptions;
-  /** False: throws `database-missing` instead of creating a new database. Default: true. */
-  readonly mayCreate?: boolean;
 }
 
 /** Opens the file. A daemon also locks it until `close`. @throws StartError as `openStore` and `openDaemonStore` */
@@ -105,9 +99,7 @@ async function open(
       isShared: false,
       snapshot: null,
       // SQLite has only one writing transaction at a time.
-      lockQueue: async () => {},
-      lockAddresses: async () => {},
-      lockTokens: async () => {},
+      lock: async () => {},
       loginSearch: sqliteLoginSearch,
       ofProcess: async (process, now) => ({
         recordChange: createSqliteChangeRecorder(process, now),

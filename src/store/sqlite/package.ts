@@ -5,7 +5,7 @@ import { PROGRAM_FOLDER } from '../../program.js';
 import type { ThreadedPackageName } from './thread.js';
 import { ThreadedConnection } from './threaded.js';
 
-export type SqlitePackageName = 'sqlite3' | ThreadedPackageName;
+type SqlitePackageName = 'sqlite3' | ThreadedPackageName;
 
 /** `database.client` of a SQLite file. `auto`: the first package of AUTOMATIC that loads. */
 export type SqlitePackageChoice = 'auto' | SqlitePackageName;

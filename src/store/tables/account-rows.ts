@@ -9,6 +9,7 @@ import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
 import { toWireDate } from '../../core/time/wire-date.js';
+import type { StoreContext } from '../database.js';
 import { type ColumnOf, columnOf, slices } from '../sql.js';
 
 /** Authorized addresses have their own table. */
@@ -150,10 +151,10 @@ export async function readAddresses(db: Knex, ids: readonly string[] | null): Pr
 export async function writeAddresses(
   trx: Knex.Transaction,
   accounts: readonly { readonly id: string; readonly authorizedAddresses: readonly string[] }[],
-  lock: (trx: Knex) => Promise<unknown>,
+  lock: StoreContext['lock'],
 ): Promise<void> {
   if (accounts.length === 0) return;
-  await lock(trx);
+  await lock(trx, 'addresses');
   const ids = accounts.map(({ id }) => id);
   await trx('authorized_addresses').whereIn('account_id', ids).delete();
   const rows = accounts.flatMap(({ id, authorizedAddresses }) =>

@@ -35,7 +35,7 @@ const LOGINS_PER_STATEMENT = 400;
 const OF_ACCOUNTS =
   'heartbeats heartbeat_totals account_limits authorized_addresses player_links traffic_days'.split(' ');
 export function createAccountStore(context: StoreContext): AccountStore {
-  const { db, following, lockAddresses, recordChange, recordAudit, recordActivity, now, calendar } = context;
+  const { db, following, lock, recordChange, recordAudit, recordActivity, now, calendar } = context;
   const withLimits = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
       .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
@@ -65,7 +65,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
       );
       await writeLimits(trx, limited);
       const addressed = inserted.filter(({ authorizedAddresses }) => authorizedAddresses.length > 0);
-      await writeAddresses(trx, addressed, lockAddresses);
+      await writeAddresses(trx, addressed, lock);
       await addTraffic(
         trx,
         traffic.filter(({ accountId }) => added.has(accountId)),
@@ -98,7 +98,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
       await chargeSeller(trx, operator, changes, { now: now(), calendar });
       await removeFormerAddresses(trx, changes);
       await writeLimits(trx, [...new Set([...having('limits'), ...having('quotaReset')])]);
-      await writeAddresses(trx, having('authorizedAddresses'), lockAddresses);
+      await writeAddresses(trx, having('authorizedAddresses'), lock);
       await addTraffic(trx, traffic);
       await recordChange(trx, 'account', ...changed.map(({ id }) => id));
       await recordAudit(trx, audit);

@@ -84,7 +84,7 @@ export async function readHistories(
 }
 
 /** A message and its reply, to be added to a session. */
-export interface Exchange {
+interface Exchange {
   readonly session: string;
   readonly agent: string;
   readonly runId: string;

@@ -25,7 +25,7 @@ import {
 import { createRunnerStore } from './runners.js';
 
 export function createRunStore(context: StoreContext): RunStore {
-  const { db, reads, scans, lockQueue } = context;
+  const { db, reads, scans, lock } = context;
   const nextId = createOrderedIds(context.now);
   const get = async (id: string, on: Knex = db): Promise<Run | null> => {
     const row: RunRow | undefined = await on('runs').where({ id }).first();
@@ -37,7 +37,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     add: (items, at) =>
       inTransaction(db, async (trx) => {
-        await lockQueue(trx);
+        await lock(trx, 'runs');
         const newest = await trx('runs').max({ id: 'id' }).first();
         const numbered = items.map((item) => ({ ...item, runId: nextId(newest?.id) }));
         const outcomes = await acquireKeys(trx, numbered, at);

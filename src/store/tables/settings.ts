@@ -83,13 +83,13 @@ export async function endAccess(
 }
 
 export function createApiTokenStore(context: StoreContext): ApiTokenStore {
-  const { db, following, lockTokens } = context;
+  const { db, following, lock } = context;
   return {
     all: async () => (await find<TokenRow>(following('api_tokens'))).map(toToken),
 
     add: (token, max, audit) =>
       changeSetting(context, API_TOKENS_KEY, audit, async (trx) => {
-        await lockTokens(trx);
+        await lock(trx, 'tokens');
         const { operatorId: operator_id } = token;
         if ((await countOf(trx('api_tokens').where({ operator_id }))) >= max) return false;
         await trx('api_tokens').insert(toRow({ ...token, scopes: token.scopes.join(' ') }));

@@ -42,7 +42,7 @@ export interface LoginFilter {
 }
 
 /** An entry with its position in the list. */
-export type StoredLogin = LoginEntry & { readonly place: number };
+type StoredLogin = LoginEntry & { readonly place: number };
 
 export interface LoginStore {
   /** Returns the positions of the entries, in the same order. */

@@ -43,7 +43,7 @@ export type Refusable = Pick<
   'isEnabled' | 'suspendedUntil' | 'expiresAt' | 'allowedClients' | 'schedule'
 >;
 
-export type LoginResult<Found extends LoginAccount = Account> =
+type LoginResult<Found extends LoginAccount = Account> =
   | {
       readonly ok: true;
       readonly account: Found;
@@ -59,7 +59,7 @@ export type LoginResult<Found extends LoginAccount = Account> =
  * Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2, from the address `client`. Has no side effects: the caller records the
  * login.
  */
-export type LogIn<Found extends LoginAccount = Account> = (
+type LogIn<Found extends LoginAccount = Account> = (
   username: Uint8Array,
   password: Uint8Array,
   client: string,

@@ -9,17 +9,10 @@ import type { Account } from '../account.js';
 import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './contacts.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
 
-export type BulkActionType =
-  | 'enable'
-  | 'tag'
-  | 'plan'
-  | 'hand-over'
-  | 'set-exit'
-  | 'set-access'
-  | 'set-expiry';
+type BulkActionType = 'enable' | 'tag' | 'plan' | 'hand-over' | 'set-exit' | 'set-access' | 'set-expiry';
 export type Need = 'administrator' | 'egress:write';
 
-export interface AccountField<Value> extends Kind<Value> {
+interface AccountField<Value> extends Kind<Value> {
   /** Whether a given value can be stored. Where one may be invalid, `reason` is its refusal and `error` what a request is told. */
   isValid?(given: Value): boolean;
   readonly reason?: string;

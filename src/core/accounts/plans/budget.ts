@@ -41,10 +41,10 @@ export class OverBudget extends Error {
 }
 
 /** The fields of an account that a budget pays for. */
-export type Priced = Pick<Account, 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'quotaReset'>;
+type Priced = Pick<Account, 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'quotaReset'>;
 
 /** What the quota of an account has counted in its period, in bytes: by the terms before a change, and by those after it. */
-export interface Used {
+interface Used {
   readonly before: number;
   readonly after: number;
 }
@@ -114,7 +114,7 @@ export function checkBudget(budget: Budget, used: Cost, cost: Cost): void {
 }
 
 /** A part of a budget: what is left of it (Infinity: no bound), and what a change needs (Infinity: something without a bound). */
-export interface BudgetNeed {
+interface BudgetNeed {
   readonly what: keyof Budget;
   readonly left: number;
   readonly needed: number;

@@ -30,7 +30,7 @@ export const MAX_PLAN_DAYS = 3_650;
  * `renew` adds the plan's days to the remaining days, and a quota with the period 'never' to the remaining quota. `upgrade` keeps
  * the expiry, and gives such a quota the larger of the remaining quota and the plan's quota.
  */
-export type PlanUse = 'renew' | 'upgrade';
+type PlanUse = 'renew' | 'upgrade';
 
 const { egressClass: _, ...NO_PLAN_LIMITS } = NO_LIMITS;
 

@@ -7,16 +7,16 @@ import { clashProxy, shadowrocketLink, singBoxOutbound } from './subscription-fo
 
 /** All formats, in display order. */
 export const CLIENT_FORMATS = ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'] as const;
-export type ClientFormat = (typeof CLIENT_FORMATS)[number];
+type ClientFormat = (typeof CLIENT_FORMATS)[number];
 
-export interface ClientAccess {
+interface ClientAccess {
   readonly username: string;
   readonly password: string;
   readonly host: string;
   readonly port: number;
 }
 
-export interface ClientText {
+interface ClientText {
   readonly format: ClientFormat;
   /** Null when the format cannot represent the user name or password, for example a colon in a colon-separated format. */
   readonly text: string | null;

@@ -6,9 +6,9 @@ import { type Cidr, formatHostPort, parseCidr } from '../../ip.js';
 import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import type { Entry } from './entries.js';
 
-export type PacWay = 'proxy' | 'direct';
+type PacWay = 'proxy' | 'direct';
 
-export interface PacRule {
+interface PacRule {
   /** `example.com`, `*.example.com` (every name below it), an address or a network. */
   readonly match: string;
   readonly via: PacWay;
@@ -24,7 +24,7 @@ export interface PacRules {
 export const MAX_PAC_RULES = 1_000;
 
 /** Sends everything through the proxy. */
-export const NO_PAC_RULES: PacRules = { rules: [], otherwise: 'proxy' };
+const NO_PAC_RULES: PacRules = { rules: [], otherwise: 'proxy' };
 
 export type PacSetting = AuditedSetting<PacRules>;
 

@@ -4,7 +4,7 @@ import type { Actor } from '../../audit/audit.js';
 import type { Account } from '../account.js';
 
 /** `page`: the player page. `pac`: the account's proxy auto-configuration file. */
-export type PlayerLinkKind = 'page' | 'pac';
+type PlayerLinkKind = 'page' | 'pac';
 
 /** Every method rejects when the database cannot be read or written. */
 export interface PlayerLinks {

@@ -8,7 +8,7 @@ import { encoded, socksLink } from './proxy-link.js';
 export const SUBSCRIPTION_FORMATS = ['clash', 'sing-box', 'shadowrocket', 'v2rayn', 'links'] as const;
 export type SubscriptionFormat = (typeof SUBSCRIPTION_FORMATS)[number];
 
-export interface SubscriptionText {
+interface SubscriptionText {
   readonly type: string;
   /** The end of the file's name. */
   readonly extension: string;
@@ -183,7 +183,7 @@ export const formatFor = (userAgent: string): SubscriptionFormat | 'page' =>
   PROGRAMS.find(([program]) => program.test(userAgent))?.[1] ?? 'v2rayn';
 
 /** What programs show of the account. Each figure in bytes; null: no limit, no end. */
-export interface SubscriptionFacts {
+interface SubscriptionFacts {
   readonly title: string;
   readonly up: number;
   readonly down: number;

@@ -26,7 +26,7 @@ export interface AccountLimits {
 }
 
 /** The kind of each limit, in the order of files and answers. Rows, files and defaults are made from it. */
-export const LIMITS: { readonly [Name in keyof AccountLimits]: Kind<AccountLimits[Name]> } = {
+const LIMITS: { readonly [Name in keyof AccountLimits]: Kind<AccountLimits[Name]> } = {
   maxSessions: COUNT,
   maxClientAddresses: COUNT,
   bytesPerSecondUp: COUNT,

@@ -4,12 +4,12 @@ import type { LoginOutcome } from '../access/login-log.js';
 import type { Calendar } from './calendar.js';
 
 /** Bytes per second. */
-export interface Rate {
+interface Rate {
   readonly up: number;
   readonly down: number;
 }
 
-export interface ByteCount {
+interface ByteCount {
   up: number;
   down: number;
 }

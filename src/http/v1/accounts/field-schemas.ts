@@ -57,7 +57,7 @@ const AllowedClients = z.array(z.string().min(1).max(64)).max(256).meta({
     'Addresses, networks and countries from which the account may log in (203.0.113.7, 2001:db8::/48, asn:64500, country:de); none: everywhere. At most socks.maxAllowedClients. Countries and numbers of networks need the files of `geo` in the configuration; without them, such an entry allows nobody.',
 });
 
-export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
+const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
   description:
     'Days and hours in the time zone `timeZone`: mon-fri 08:00-23:00; sat,sun 00:00-24:00. null: always.',
 });

@@ -14,7 +14,7 @@ import { ClientFields } from './logins.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
-export const LiveSession = component('LiveSession', {
+const LiveSession = component('LiveSession', {
   id: Guid,
   accountId: Guid,
   username: z.string(),
