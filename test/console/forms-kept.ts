@@ -222,10 +222,11 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       const id = await daemon().addAccount('toggled', 'secret');
       await visit(`/accounts/${id}`);
       const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
-      await page.click('.page-head >> text=Disable');
+      await page.click('.page-head >> text=More');
+      await page.click('.page-head .menu >> text=Disable');
       await page.waitForSelector('dialog h2 >> text=Disable');
       await api('PATCH', `/accounts/${id}`, { isEnabled: false });
-      await page.waitForSelector('.page-head >> text=Enable');
+      await page.waitForSelector('.page-head button >> text=Enable');
       assert.equal(await page.textContent('dialog h2'), 'Disable');
       await eventually(() => assert.ok(reads() >= 1));
       assert.deepEqual(errors, []);

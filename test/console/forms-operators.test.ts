@@ -54,7 +54,6 @@ describe('the console of operators', { skip: noBrowser }, () => {
     const viewerControls = await controlsOf(shown);
     assert.deepEqual([...adminControls].filter((name) => !viewerControls.has(name)).sort(), [
       'Delete account',
-      'Disable',
       'Edit',
       'End',
       'End all',
@@ -67,6 +66,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
       'Select viewed',
       'Select viewed → 127.0.0.1',
       'Send to player',
+      'Suspend',
     ]);
     for (const hash of pages) {
       await visit(hash);

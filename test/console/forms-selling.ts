@@ -116,6 +116,36 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
       assert.deepEqual(errors, []);
     });
 
+    test('it is suspended with two clicks and a reason, which the page of the player shows', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      const id = await daemon().addAccount('row-suspended', 'secret');
+      const { url } = (await api('POST', `/accounts/${id}/subscription`)) as { url: string };
+      const row = await rowOf(shown, 'row-suspended');
+      const clicks = await countClicks(page);
+      await row.getByRole('button', { name: 'Suspend' }).click();
+      await page.waitForSelector('dialog input:focus');
+      await page.keyboard.type('unpaid since May');
+      await page.waitForSelector('dialog button[type=submit]:enabled');
+      assert.deepEqual(await axeFindings(page), []);
+      await page.click('dialog button[type=submit]:enabled');
+      await page.waitForSelector('.toast >> text=Suspend: 1 done');
+      assert.equal(await clicks(), 2);
+      await page.waitForSelector('tr[data-row="0"] .state >> text=Suspended');
+      await visit(`/accounts/${id}`);
+      await page.waitForSelector('.diagnosis >> text=Suspended until further notice: unpaid since May');
+      const named = await fetch(`${url}?format=clash`);
+      assert.match(await named.text(), /已暂停 · Suspended: unpaid since May/);
+      const player = await page.context().newPage();
+      await player.goto(url);
+      await player.waitForSelector('main >> text=unpaid since May');
+      await player.close();
+      await page.click('.diagnosis >> text=Lift suspension');
+      await page.click('dialog button[type=submit]:enabled');
+      await page.waitForSelector('.diagnosis >> text=The account is enabled');
+      assert.deepEqual(errors, []);
+    });
+
     test('everything can be done by keyboard alone, and Esc in a dialog keeps the selection', async (t) => {
       const shown = await open(t);
       const { page, errors } = shown;
@@ -126,7 +156,7 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
       await page.keyboard.press('x');
       await page.waitForSelector('.bulk-bar');
       // The checkbox of the row, then its actions. Without an end there is nothing to renew.
-      for (const label of [null, 'Send to player', 'Disable', 'Actions on row-keys']) {
+      for (const label of [null, 'Send to player', 'Suspend', 'Actions on row-keys']) {
         await page.keyboard.press('Tab');
         if (label !== null) await holds(page, `document.activeElement.ariaLabel === '${label}'`);
       }

@@ -481,6 +481,12 @@ test('an account that goes on is suspended: its sessions end, and it comes back 
   const lift = { suspendedUntil: null };
   const withoutEgress = await first.api('PATCH', path, lift, { authorization: `Bearer ${secret}` });
   assert.equal(withoutEgress.status, 403, withoutEgress.text);
+  // Without that right, neither the suspension nor its reason can be replaced.
+  for (const action of [{ type: 'resume' }, { type: 'suspend', reason: 'unpaid' }]) {
+    const bulk = { ids: [id], action, dryRun: false };
+    const answer = await first.api('POST', '/api/v1/accounts/bulk', bulk);
+    assert.match(answer.text, /"count":0,.*"suspended-by-guard"/);
+  }
   first.signal('SIGTERM');
   await first.exited();
 

@@ -1,9 +1,10 @@
 // `pulsegate account`: its commands, and by themselves those of one account that do not print it: name, limits, secret link.
 import { formatHostPort } from '../../core/ip.js';
-import type { Answer } from '../shared/api.js';
+import type { Answer, BodyOf, ItemOf } from '../shared/api.js';
 import { CommandError, type CommandIo } from '../shared/command.js';
-import type { AddCommands, Group } from '../shared/group.js';
-import { ACCOUNT_LIMITS, limitLines } from '../shared/options.js';
+import type { AddCommands, Group, Run } from '../shared/group.js';
+import { ACCOUNT_LIMITS, expiry, limitLines } from '../shared/options.js';
+import { param, required } from '../shared/params.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { addAdd, addUpdate } from './change.js';
 import { addExport, addImport } from './files.js';
@@ -31,11 +32,17 @@ export const addAccountCommands: AddCommands = (program) => {
     })
     .calls('PATCH /accounts/{id}', ({ account, username }) => `Renamed ${account.username} to ${username}.`);
   account
-    .command('resume', 'lift the suspension of an account', ACCOUNT)
-    .answers(async ({ call }, { account: { id, username } }) => {
-      const body = { suspendedUntil: null };
-      return [await call('PATCH /accounts/{id}', { params: { id }, body }), `Resumed ${username}.`];
-    });
+    .command('suspend', 'refuse logins and end live sessions; the player is told the reason', ACCOUNTS, {
+      reason: required(param('--reason <text>  why, in words for the player')),
+      until: expiry('--until <time>  30d or a date in UTC (default: never, until resumed)'),
+    })
+    .examples('account suspend player --reason "Not paid since May" --until 7d')
+    .answers((run, { accounts, reason, until = null }) =>
+      inBulk(run, accounts, { type: 'suspend', reason, until }, 'Suspended'),
+    );
+  account
+    .command('resume', 'lift suspensions, by an operator or by the guard', ACCOUNTS)
+    .answers((run, { accounts }) => inBulk(run, accounts, { type: 'resume', ofGuard: true }, 'Resumed'));
   addRenewAndUpgrade(account);
   addLink(account);
   addSubscriptionCommands(account);
@@ -55,6 +62,21 @@ export const addAccountCommands: AddCommands = (program) => {
   addExport(account);
   addImport(account);
 };
+
+/** Runs an action on the accounts. @param did what is said of those that it changed */
+async function inBulk(
+  { call, note }: Run,
+  accounts: readonly ItemOf<'GET /accounts'>[],
+  action: BodyOf<'POST /accounts/bulk'>['action'],
+  did: string,
+): Promise<readonly [unknown, string]> {
+  const ids = accounts.map(({ id }) => id);
+  const done = await call('POST /accounts/bulk', { body: { ids, action, dryRun: false } });
+  const skipped = new Set(done.skipped.map(({ id }) => id));
+  for (const { username, reason } of done.skipped) note(`${username} is left out: ${reason}.`);
+  const names = accounts.filter(({ id }) => !skipped.has(id)).map(({ username }) => username);
+  return [done, names.length === 0 ? 'Nothing was changed.' : `${did} ${names.join(', ')}.`];
+}
 
 function addLimitCommands(account: Group): void {
   const limits = account

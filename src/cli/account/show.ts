@@ -77,7 +77,10 @@ type Account = Answer<'GET /accounts/{id}'>;
 
 function stateOf({ isEnabled, isExpired, suspendedUntil, suspendReason }: Account): string {
   if (!isEnabled) return 'disabled';
-  if (suspendedUntil !== null) return `suspended until ${formatIso(suspendedUntil, '')} (${suspendReason})`;
+  if (suspendedUntil !== null) {
+    const until = suspendedUntil >= '9' ? '' : ` until ${formatIso(suspendedUntil, '')}`;
+    return `suspended${until} (${suspendReason})`;
+  }
   return isExpired ? 'expired' : 'enabled';
 }
 

@@ -45,12 +45,7 @@ export const accounts = {
   'account.state.suspended': ['Suspended', '已暂停'],
   'account.suspendedUntil': ['Suspended until', '暂停至'],
   'account.suspendReason': ['Reason of the suspension', '暂停原因'],
-  'account.resume': ['Lift the suspension', '提前恢复'],
-  'account.resume.text': [
-    'The account may log in at once. If it goes on as before, it is suspended again.',
-    '账号可立即登录。如果行为不变，会再次被暂停。',
-  ],
-  'account.resumed': ['Suspension lifted', '已恢复'],
+  'account.untilLifted': ['further notice', '另行通知'],
   'account.state.expired': ['Expired', '已过期'],
   'account.state.overQuota': ['Over quota', '超出流量'],
   'account.expiresAt': ['Expires', '到期时间'],
@@ -142,7 +137,11 @@ export const accounts = {
   'diagnosis.yes': ['Yes', '可以'],
   'diagnosis.no': ['No', '不能'],
   'diagnosis.enabled': ['The account is enabled', '账号已启用'],
-  'diagnosis.suspended': ['Suspended by the guard: {reason}. Until', '已被防护暂停：{reason}，至'],
+  'diagnosis.suspended': [
+    'Suspended by the guard: {reason}. Until {until}',
+    '已被防护暂停：{reason}，至 {until}',
+  ],
+  'diagnosis.suspendedFor': ['Suspended until {until}: {reason}', '已暂停至{until}：{reason}'],
   'diagnosis.disabled': ['The account is disabled', '账号已停用'],
   'diagnosis.noQuota': ['No traffic quota', '没有流量配额'],
   'diagnosis.quota': [

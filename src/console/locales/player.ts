@@ -19,6 +19,7 @@ const player = {
   ],
   'player.disabled': ['Disabled: ask whoever gave you the account', '已停用，请联系提供者'],
   'player.suspended': ['Suspended until {time}', '已暂停，{time} 起可用'],
+  'player.suspendedNow': ['Suspended', '已暂停'],
   'player.schedule': ['Allowed hours', '可用时段'],
   'player.closed': ['Outside the allowed hours', '不在可用时段'],
   'player.closedUntil': ['Outside the allowed hours until {time}', '不在可用时段，{time} 起可用'],

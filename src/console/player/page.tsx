@@ -56,7 +56,12 @@ function Standing({ status }: { status: Status }) {
   if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;
   if (status.suspendedUntil !== null) {
     const time = localTime(status.suspendedUntil).slice(0, 16);
-    return <State tone="bad">{t('player.suspended', { time })}</State>;
+    return (
+      <>
+        <State tone="bad">{time >= '9' ? t('player.suspendedNow') : t('player.suspended', { time })}</State>{' '}
+        {status.suspendReason}
+      </>
+    );
   }
   if (status.isExpired) return <State tone="bad">{t('player.expired')}</State>;
   if (status.isOutsideSchedule)

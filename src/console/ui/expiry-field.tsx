@@ -31,10 +31,18 @@ interface ExpiryFieldProps {
   readonly value: ExpiryText;
   readonly onInput: (value: ExpiryText) => void;
   readonly optional?: boolean;
+  readonly label?: string;
+  readonly never?: string;
 }
 
-/** Sets when an account expires: at a time, never, or a number of days from now. */
-export function ExpiryField({ value, onInput, optional = false }: ExpiryFieldProps) {
+/** Sets when an account expires, or something else ends: at a time, never, or a number of days from now. */
+export function ExpiryField({
+  value,
+  onInput,
+  optional = false,
+  label = t('account.expiresAt'),
+  never = t('expiry.never'),
+}: ExpiryFieldProps) {
   const id = useId();
   const ref = useRef<HTMLInputElement>(null);
   const choose = (next: ExpiryText) => {
@@ -50,7 +58,7 @@ export function ExpiryField({ value, onInput, optional = false }: ExpiryFieldPro
   };
   return (
     <div class="field">
-      <label for={id}>{t('account.expiresAt')}</label>
+      <label for={id}>{label}</label>
       <input
         id={id}
         ref={ref}
@@ -64,7 +72,7 @@ export function ExpiryField({ value, onInput, optional = false }: ExpiryFieldPro
       {isWrong && <Wrong>{t('expiry.incomplete')}</Wrong>}
       <div class="row wrap">
         <button type="button" class="chip" aria-pressed={value === NEVER} onClick={() => choose(NEVER)}>
-          {t('expiry.never')}
+          {never}
         </button>
         {QUICK_DAYS.map((days) => (
           <button key={days} type="button" class="chip" onClick={() => choose(expiryInDays(days))}>

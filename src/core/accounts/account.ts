@@ -1,4 +1,5 @@
 // The proxy account with its limits, and the rules for a single account.
+import { DAY_MS } from '../clock.js';
 import { hasControl } from '../text.js';
 import type { Contacts } from './fields/contacts.js';
 import type { AccountLimits, QuotaReset } from './usage/limits.js';
@@ -47,7 +48,7 @@ export interface Account {
   readonly exit: string | null;
   /** Logins are refused before that time; null: it was never suspended, or the suspension was lifted. */
   readonly suspendedUntil: number | null;
-  /** Why: what its guard refused last (`REFUSED_BY` in usage/guard.ts). */
+  /** Why: what its guard refused last (`REFUSED_BY` in usage/guard.ts), or an operator's words for the player. */
   readonly suspendReason: string | null;
   /** Id of the seller that owns the account; null: the administrator. */
   readonly owner: string | null;
@@ -87,6 +88,10 @@ export function withLastLogin(account: Account, at: number): Account {
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */
 export const isExpired = (account: Pick<Account, 'expiresAt'>, now: number): boolean =>
   account.expiresAt !== null && account.expiresAt <= now;
+
+/** A suspension until it is lifted ends this long after its start, in the year 9000 or later: each has an end of its own. */
+export const UNTIL_LIFTED_MS = 7_000 * 365 * DAY_MS;
+export const isUntilLifted = (until: number): boolean => until >= Date.UTC(9000, 0);
 
 /** A suspension ends by itself, to the millisecond. */
 export function isSuspended({ suspendedUntil }: Pick<Account, 'suspendedUntil'>, now: number): boolean {

@@ -17,7 +17,15 @@ import {
   type Way,
 } from './notice.js';
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
-import { digestEnd, digestOf, expiryOf, type QuotaUse, quotaOf, reminderSlot } from './reminders.js';
+import {
+  digestEnd,
+  digestOf,
+  expiryOf,
+  type QuotaUse,
+  quotaOf,
+  reminderSlot,
+  suspensionOf,
+} from './reminders.js';
 
 export type Notices = ReturnType<typeof createNotices>;
 
@@ -77,6 +85,8 @@ export function createNotices(options: {
       const use = options.quotaUse(account);
       const quota = use && quotaOf(account, use, settings.quotaPercent, at);
       if (quota) yield quota;
+      const suspension = suspensionOf(account, at);
+      if (suspension) yield suspension;
     }
   }
 

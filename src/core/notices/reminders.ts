@@ -1,5 +1,6 @@
 // Reminders: what is announced of an account, its expiry and its quota. They reach the player at once, and the operator by a digest.
-import type { Account } from '../accounts/account.js';
+import { type Account, isSuspended } from '../accounts/account.js';
+import { isByGuard } from '../accounts/usage/guard.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { shownIn, zonedTime } from '../time/time-zone.js';
 import type { Announcement } from './notice.js';
@@ -67,6 +68,20 @@ export function quotaOf(
   };
 }
 
+/** Tells the player why an operator has suspended the account. The operator knows. */
+export function suspensionOf(account: Account, at: number): Announcement | null {
+  const { id, username, suspendedUntil, suspendReason } = account;
+  if (!isSuspended(account, at) || isByGuard(suspendReason)) return null;
+  return {
+    key: `suspended ${id} ${suspendedUntil}`,
+    type: 'account.suspended',
+    at,
+    accountId: id,
+    data: { account: id, username, reason: suspendReason },
+    keepUntil: suspendedUntil ?? at,
+  };
+}
+
 /** A digest is made this long after its hour: by then every daemon has recorded what it found before the hour. */
 const SETTLE_MS = MINUTE_MS;
 /** Most accounts in a digest. The counts contain all. */
@@ -108,7 +123,7 @@ export function digestOf(
   const newest = new Map<string, DigestEntry>();
   for (const { type, accountId, data } of reminders) {
     const account = accountOf(accountId ?? '');
-    if (!account?.isEnabled) continue;
+    if (!account?.isEnabled || type === 'account.suspended') continue;
     const { expiresAt } = data;
     if (typeof expiresAt === 'string' && Date.parse(expiresAt) !== account.expiresAt) continue;
     newest.set(`${accountId} ${expiresAt === undefined}`, { type, ...data, username: account.username });

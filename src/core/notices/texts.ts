@@ -55,10 +55,11 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
 };
 
 /** Subjects to players: without the user name, which a seller chooses and a stranger would read first. */
-const PLAYER_SUBJECTS: Readonly<Record<TemplateName, Texts>> = {
+const PLAYER_SUBJECTS: Readonly<Record<TemplateName | 'suspended', Texts>> = {
   expiring: { zh: '您的账号即将到期', en: 'Your account expires soon' },
   expired: { zh: '您的账号已到期', en: 'Your account has expired' },
   quota: { zh: '您的账号已用流量 {used}%', en: 'Your account has used {used} % of its traffic' },
+  suspended: { zh: '您的账号已暂停', en: 'Your account is suspended' },
 };
 
 /** Texts to players. */
@@ -75,6 +76,12 @@ export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
     zh: '您的账号 {username} 已使用 {used}% 的流量（{traffic}）。用完后将无法连接。',
     en: 'Your account {username} has used {used} % of its traffic ({traffic}). It cannot connect once all is used.',
   },
+};
+
+/** To a player, with the operator's words. */
+const SUSPENDED: Texts = {
+  zh: '您的账号 {username} 已暂停使用：{reason}',
+  en: 'Your account {username} is suspended: {reason}',
 };
 
 /** The message with which an account is handed to its player. A line is left out while a value in it is unknown. */
@@ -156,10 +163,12 @@ export function textOf(
 ): NoticeText {
   const kind = kindOf(notice);
   const values = valuesOf(notice.data, language, settings.timeZone, now);
-  const template = kind.replace('account.', '') as TemplateName;
-  const isPlayers = recipient === 'player' && template in PLAYER_TEXTS;
+  const template = kind.replace('account.', '') as keyof typeof PLAYER_SUBJECTS;
+  const isPlayers = recipient === 'player' && template in PLAYER_SUBJECTS;
   const text = isPlayers
-    ? (settings.templates[template][language] ?? PLAYER_TEXTS[template][language])
+    ? template === 'suspended'
+      ? SUSPENDED[language]
+      : (settings.templates[template][language] ?? PLAYER_TEXTS[template][language])
     : (kind in OPERATOR_TEXTS ? OPERATOR_TEXTS[kind as keyof typeof OPERATOR_TEXTS] : WHO_DID_IT)[language];
   const subjects = isPlayers ? PLAYER_SUBJECTS[template] : SUBJECTS[kind];
   const subject = fillText(subjects[language], values);
@@ -175,9 +184,7 @@ function valuesOf(
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(data)) {
     const isName = typeof value === 'string' && name !== 'client';
-    values[name] = isName
-      ? withoutLinks(value, name === 'error' ? MAX_ERROR : MAX_NAME)
-      : String(value ?? '');
+    values[name] = isName ? withoutLinks(value, MAX_CHARS[name] ?? MAX_NAME) : String(value ?? '');
   }
   const { expiresAt, usedBytes, quotaBytes, via, address } = data;
   for (const name of ['when', 'until', 'since']) {
@@ -197,9 +204,9 @@ function valuesOf(
   return values;
 }
 
-/** Characters of a name, and of the error of a run. */
+/** Characters of a name, and of what says more than a name. */
 const MAX_NAME = 64;
-const MAX_ERROR = 300;
+const MAX_CHARS: Readonly<Record<string, number>> = { error: 300, reason: 300 };
 
 const DIGEST_PARTS = {
   expiring: { zh: '{n} 个即将到期', en: '{n} expiring soon' },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
+import { isByGuard } from '../../core/accounts/usage/guard.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { isLoopback, parseIp } from '../../core/ip.js';
 import type { LiveSessionView } from '../../core/sessions/session.js';
@@ -43,6 +44,8 @@ export const PlayerStatus = z.object({
   isExpired: z.boolean(),
   /** null: the account is not suspended. */
   suspendedUntil: Time.nullable(),
+  /** The words of the operator; null: the guard suspended it. */
+  suspendReason: z.string().nullable(),
   expiresAt: Time.nullable(),
   daysFromFirstLogin: z.int().nullable(),
   plan: z.string().nullable(),
@@ -98,6 +101,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     port,
     isExpired: isExpired(account, now),
     suspendedUntil: isSuspended(account, now) ? isoOrNull(account.suspendedUntil) : null,
+    suspendReason: isByGuard(account.suspendReason) ? null : account.suspendReason,
     expiresAt: isoOrNull(expiresAt),
     ...presentSchedule(account, deps.schedules, now),
     timeZone: deps.timeZone,

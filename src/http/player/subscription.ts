@@ -2,7 +2,7 @@
 // account beside them; and the addresses of the links, and what a player may change there (`admin.playerPage`).
 import type { ParameterizedContext } from 'koa';
 import type { Config } from '../../config.js';
-import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
+import { type Account, isExpired, isSuspended, isUntilLifted } from '../../core/accounts/account.js';
 import { type Entry, entriesOf } from '../../core/accounts/player/entries.js';
 import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
 import {
@@ -12,6 +12,7 @@ import {
   subscriptionHeaders,
   subscriptionText,
 } from '../../core/accounts/player/subscription-formats.js';
+import { isByGuard } from '../../core/accounts/usage/guard.js';
 import { mayOwnerUse } from '../../core/exits/exit.js';
 import { refuse } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
@@ -115,10 +116,20 @@ function blockedName(account: Account, periodBytes: number, now: number): string
     at === null ? '' : ` ${new Date(at).toISOString().slice(0, 10)}`;
   const { quotaBytes } = account.limits;
   if (!account.isEnabled) return '已停用 · Disabled';
-  if (isSuspended(account, now)) return `已暂停至 · Suspended until${day(account.suspendedUntil)}`;
+  if (isSuspended(account, now)) return suspendedName(account);
   if (isExpired(account, now)) return `已过期 · Expired${day(account.expiresAt)}`;
   if (quotaBytes !== null && periodBytes >= quotaBytes) return '流量已用完 · Quota used up';
   return null;
+}
+
+/** Longest reason in the name of an entry, in characters: programs cut off what is longer. */
+const MAX_REASON = 40;
+
+function suspendedName({ suspendedUntil: until, suspendReason: reason }: Account): string {
+  const isLong = (reason?.length ?? 0) > MAX_REASON;
+  const why = reason === null || isLong || isByGuard(reason) ? '' : `: ${reason}`;
+  if (until === null || isUntilLifted(until)) return `已暂停 · Suspended${why}`;
+  return `已暂停至 · Suspended until ${new Date(until).toISOString().slice(0, 10)}${why}`;
 }
 
 /** The first address in the operator's contact. */

@@ -229,6 +229,25 @@ describe('channels of notices', () => {
     });
   });
 
+  it('tell a player why an operator has suspended the account, and make no link of the words', async () => {
+    const contacts = { email: 'owen@example.com', language: 'en' };
+    const created = bodyOfSuccess(
+      await daemon.api('POST', '/api/v1/accounts', { username: 'owen', contacts }),
+    );
+    const { id } = created['account'] as { id: string };
+    const action = { type: 'suspend', reason: 'unpaid, see https://pay.example' };
+    bodyOfSuccess(await daemon.api('POST', '/api/v1/accounts/bulk', { ids: [id], action, dryRun: false }));
+    await eventually(async () => {
+      const [notice, ...others] = await list(`account=${id}&state=delivered`);
+      assert.deepEqual([notice?.['type'], notice?.['recipient']], ['account.suspended', 'player']);
+      assert.equal(others.length, 0);
+    });
+    const content = mail.received.find(({ to }) => to === contacts.email)?.content ?? '';
+    assert.match(content, /^Subject: Your account is suspended\r?$/m);
+    assert.ok(content.includes('is suspended: unpaid, see https[:]//pay[.]example'), content);
+    bodyOfSuccess(await daemon.api('DELETE', `/api/v1/accounts/${id}`));
+  });
+
   it('are retried, fail with the last answer after maxTries, and are sent again by an operator', async () => {
     const failure = { status: 500, json: { ok: false, description: 'out of order' } };
     bodyOfSuccess(

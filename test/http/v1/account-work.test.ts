@@ -398,7 +398,49 @@ describe('tags, names and plans of accounts', () => {
     await post(`${ACCOUNTS}/bulk`, { ...bulk, action: { type: 'delete' }, dryRun: false });
   });
 
-  it('the usage of many accounts is reset, after a preview of those that used any', async () => {
+  it('an account is suspended with words for its player until that is lifted, or until a time', async () => {
+    const { id } = await create({ username: 'owing', password: 'secret' });
+    const bulk = (action: Json) => post(`${ACCOUNTS}/bulk`, { ids: [id], action, dryRun: false });
+    const state = async () => {
+      const { suspendedUntil, suspendReason } = await get(`${ACCOUNTS}/${id}`);
+      return [String(suspendedUntil), suspendReason] as const;
+    };
+    const login = { port: daemon.socks.port, username: 'owing', password: 'secret' };
+    const player = await connectThrough(login, '127.0.0.1', (await startTarget(scope, echo)).port);
+    assert.equal((await bulk({ type: 'suspend', reason: ' unpaid ' }))['sessionsEnded'], 1);
+    await player.closed();
+    const [until, reason] = await state();
+    assert.ok(until >= '9', until);
+    assert.equal(reason, 'unpaid');
+    assert.match(await cli('account', 'show', 'owing'), /^state +suspended \(unpaid\)$/m);
+    assert.equal((await bulk({ type: 'resume' }))['count'], 1);
+    assert.deepEqual(await state(), ['null', null]);
+    assert.equal((await bulk({ type: 'resume' }))['skippedCount'], 1);
+    const day = '2031-05-06';
+    const suspended = await cli('account', 'suspend', 'owing', '--reason', 'unpaid', '--until', day);
+    assert.equal(suspended, 'Suspended owing.\n');
+    assert.deepEqual(await state(), [`${day}T00:00:00.000Z`, 'unpaid']);
+    assert.equal(await cli('account', 'resume', 'owing'), 'Resumed owing.\n');
+    assert.deepEqual(await state(), ['null', null]);
+    const past = { until: '2020-01-01T00:00:00Z' };
+    for (const wrong of [{ reason: ' ' }, { reason: 'x'.repeat(201) }, { reason: 'x\0' }, past]) {
+      const action = { type: 'suspend', reason: 'unpaid', ...wrong };
+      const answer = await daemon.api('POST', `${ACCOUNTS}/bulk`, { ids: [id], action, dryRun: true });
+      assert.equal(codeOf(answer), 'validation', JSON.stringify(wrong));
+    }
+    await bulk({ type: 'suspend', reason: 'x'.repeat(200) });
+    assert.equal((await state())[1], 'x'.repeat(200));
+    const { secret } = await post('/api/v1/tokens', { name: 'sells', scopes: ['accounts:write'] });
+    for (const action of [{ type: 'resume', ofGuard: true }, { type: 'end-sessions' }]) {
+      const body = { ids: [id], action, dryRun: true };
+      const refused = await daemon.api('POST', `${ACCOUNTS}/bulk`, body, {
+        authorization: `Bearer ${secret}`,
+      });
+      assert.equal(refused.status, 403, refused.text);
+    }
+  });
+
+  it('the usage of many accounts is reset, and their sessions end', async () => {
     const target = await startTarget(scope, echo);
     for (const username of ['busy-1', 'busy-2', 'busy-3']) await create({ username, password: 'secret' });
     const players = await Promise.all(
@@ -423,8 +465,15 @@ describe('tags, names and plans of accounts', () => {
     assert.deepEqual(await bulk('reset-usage', true), [2, 1, 0]);
     assert.deepEqual(await bulk('reset-usage', false), [2, 1, 0]);
     assert.deepEqual(await used(), [0, 0, 0]);
-    for (const player of players) player.destroy();
+    assert.deepEqual(await bulk('end-sessions', true), [2, 1, 2]);
+    assert.deepEqual(await bulk('end-sessions', false), [2, 1, 2]);
+    for (const player of players) await player.closed();
     const [entry] = (await get('/api/v1/audit?limit=1'))['items'] as Json[];
-    assert.deepEqual(entry?.['after'], { bulk: 'reset-usage', count: 2 });
+    assert.deepEqual(entry?.['after'], { bulk: 'end-sessions', count: 2 });
+    const inside = (await get(`/api/v1/audit?importId=${entry?.['id']}`))['items'] as Json[];
+    assert.deepEqual(
+      inside.map(({ action }) => action),
+      ['session.end', 'session.end'],
+    );
   });
 });

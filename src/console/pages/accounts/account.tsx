@@ -17,7 +17,16 @@ import { Diagnosis } from './diagnosis.js';
 import { AccountFacts } from './facts.js';
 import { usePlans } from './fields/plans.js';
 
-const IN_HEAD = new Set<ActionName>(['send', 'extend', 'plan', 'enable', 'disable', 'password', 'edit']);
+const IN_HEAD = new Set<ActionName>([
+  'send',
+  'extend',
+  'plan',
+  'suspend',
+  'resume',
+  'enable',
+  'password',
+  'edit',
+]);
 
 export function AccountPage({ id }: { id: string }) {
   const loaded = useLoad(
@@ -59,7 +68,7 @@ export function AccountPage({ id }: { id: string }) {
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns wide-last">
-        <Diagnosis account={account} act={setActing} onChanged={reload} />
+        <Diagnosis account={account} act={setActing} />
         <AccountFacts account={account} />
       </div>
       <AccountActivity account={account} />

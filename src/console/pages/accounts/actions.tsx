@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Account, Plan } from '../../api-types.js';
 import { may } from '../../lib/api.js';
-import { type TextKey, t } from '../../lib/i18n.js';
+import { isTextKey, type TextKey, t } from '../../lib/i18n.js';
 import { Button } from '../../ui/basics.js';
 import type { IconName } from '../../ui/icons.js';
 import { lazyDialog } from '../../ui/lazy.js';
@@ -17,6 +17,10 @@ const PasswordDialog = lazyDialog(async () => (await import('./edit.js')).Passwo
 const HandoverDialog = lazyDialog(async () => (await import('./handover.js')).HandoverDialog);
 
 export type ActionName = BulkActionType | 'renew' | 'send' | 'password' | 'edit';
+
+/** Whether the guard has suspended the account, and not an operator. */
+export const isSuspendedByGuard = ({ suspendReason }: Account): boolean =>
+  isTextKey(`login.outcome.${suspendReason}`);
 
 /** How an account is renewed: by its plan, or else by days; null: it has no end. */
 function renewalOf({ plan, expiresAt, daysFromFirstLogin }: Account, plans: readonly Plan[]) {
@@ -34,14 +38,19 @@ interface Offered {
 /** The actions that an account has now and the user may do, the most frequent first. */
 export function actionsOn(account: Account, plans: readonly Plan[]): readonly Offered[] {
   const { isEnabled } = account;
+  const isSuspended = account.suspendedUntil !== null;
+  const mayResume = !isSuspendedByGuard(account) || may('egress:write');
   const canChange = may('changeAccounts');
   const all: readonly (readonly [ActionName, TextKey, boolean, IconName?])[] = [
     ['renew', 'plans.renew', canChange && renewalOf(account, plans) !== null, 'refresh'],
     ['send', 'handover.send', canChange, 'send'],
+    ['suspend', 'bulk.suspend', canChange && isEnabled && !isSuspended, 'pause'],
+    ['resume', 'bulk.resume', canChange && isSuspended && mayResume, 'play'],
+    ['enable', 'bulk.enable', canChange && !isEnabled, 'play'],
+    ['end-sessions', 'bulk.end-sessions', canChange && may('endSessions') && account.usage.sessions > 0],
     ['extend', 'bulk.extend', canChange],
     ['plan', 'bulk.plan', canChange && plans.length > 0],
-    ['disable', 'bulk.disable', canChange && isEnabled, 'pause'],
-    ['enable', 'bulk.enable', canChange && !isEnabled, 'play'],
+    ['disable', 'bulk.disable', canChange && isEnabled],
     ['password', 'account.passwordAndLink', may('resetPassword')],
     ['edit', 'account.edit', may('changeAccount')],
   ];

@@ -1,14 +1,12 @@
 // Explains why a player cannot connect: lists every condition of a successful login, and whether it holds.
 import type { ComponentChildren } from 'preact';
 import type { Account, Login } from '../../api-types.js';
-import { call } from '../../lib/api.js';
 import { bytes, percent, scheduleWords } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Ago, At, Client, Meter, Permitted, State } from '../../ui/basics.js';
-import { AskButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
-import type { ActionName } from './actions.js';
+import { type ActionName, isSuspendedByGuard } from './actions.js';
 import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -26,10 +24,9 @@ const RECENT = 100;
 interface DiagnosisProps {
   readonly account: Account;
   readonly act: (action: ActionName) => void;
-  readonly onChanged: () => void;
 }
 
-export function Diagnosis({ account, act, onChanged }: DiagnosisProps) {
+export function Diagnosis({ account, act }: DiagnosisProps) {
   const failures = useLoad(
     'listLogins',
     { query: { accountId: account.id, failed: true, limit: RECENT } },
@@ -40,6 +37,7 @@ export function Diagnosis({ account, act, onChanged }: DiagnosisProps) {
   const slowed = items?.find(({ outcome }) => outcome === 'slowed');
   const last = items?.find(({ outcome }) => outcome !== 'slowed');
   const { limits, usage } = account;
+  const byGuard = isSuspendedByGuard(account);
   const overQuota = limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes;
   const fullSessions = limits.maxSessions !== null && usage.sessions >= limits.maxSessions;
   const fullAddresses =
@@ -56,17 +54,15 @@ export function Diagnosis({ account, act, onChanged }: DiagnosisProps) {
       ok: account.suspendedUntil === null,
       text: account.suspendedUntil !== null && (
         <>
-          {t('diagnosis.suspended', { reason: fieldValue('suspendReason', account.suspendReason) })}{' '}
-          <At at={account.suspendedUntil} />{' '}
-          <AskButton
-            kind="link"
-            right="egress:write"
-            text={t('account.resume')}
-            act={() => call('changeAccount', { params: { id: account.id }, body: { suspendedUntil: null } })}
-            done={t('account.resumed')}
-            after={onChanged}
-            question={t('account.resume.text')}
-          />
+          {t(byGuard ? 'diagnosis.suspended' : 'diagnosis.suspendedFor', {
+            reason: fieldValue('suspendReason', account.suspendReason),
+            until: fieldValue('suspendedUntil', account.suspendedUntil),
+          })}{' '}
+          <Permitted to={byGuard ? 'egress:write' : 'changeAccounts'}>
+            <button type="button" class="link" onClick={() => act('resume')}>
+              {t('bulk.resume')}
+            </button>
+          </Permitted>
         </>
       ),
     },

@@ -9,7 +9,15 @@ import type { Account } from '../account.js';
 import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './contacts.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
 
-type BulkActionType = 'enable' | 'tag' | 'plan' | 'hand-over' | 'set-exit' | 'set-access' | 'set-expiry';
+type BulkActionType =
+  | 'enable'
+  | 'tag'
+  | 'plan'
+  | 'hand-over'
+  | 'set-exit'
+  | 'set-access'
+  | 'set-expiry'
+  | 'suspend';
 export type Need = 'administrator' | 'egress:write';
 
 interface AccountField<Value> extends Kind<Value> {
@@ -81,11 +89,11 @@ export const ACCOUNT_FIELDS = {
   },
   suspendedUntil: {
     ...DATE,
-    setBy: { plans: false, bulk: null, sellers: false },
+    setBy: { plans: false, bulk: 'suspend', sellers: false },
     needs: 'egress:write',
     fault: null,
   },
-  suspendReason: { ...TEXT, setBy: { plans: false, bulk: null, sellers: false }, fault: null },
+  suspendReason: { ...TEXT, setBy: { plans: false, bulk: 'suspend', sellers: false }, fault: null },
   expiresAt: {
     ...DATE,
     isValid: (at) => at === null || isWireDate(at),

@@ -16,6 +16,9 @@ export const REFUSED_BY = {
 export type GuardLimit = keyof typeof REFUSED_BY;
 /** What else is reported of an account as a limit is: a protocol that its egress rules deny. */
 export const REPORTED_AS = { ...REFUSED_BY, bittorrent: 'bittorrent' } as const;
+/** Whether the guard gives this reason of a suspension. An operator gives other words. */
+export const isByGuard = (reason: string | null): boolean =>
+  (Object.values(REPORTED_AS) as readonly (string | null)[]).includes(reason);
 export type GuardReason = keyof typeof REPORTED_AS;
 export type GuardLimits = Readonly<Record<GuardLimit, number>>;
 /** With the limits that only an egress class and accounts have; undefined: as `dns` and `socks` say. */

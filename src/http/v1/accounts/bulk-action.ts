@@ -1,14 +1,24 @@
 // The actions of a bulk change, and why one is refused before any account is looked at.
 import { z } from 'zod';
 import { contactsReason } from '../../../core/accounts/account-input.js';
-import { fieldReason, readAddressLists, storedFields } from '../../../core/accounts/fields/account-fields.js';
+import {
+  fieldReason,
+  isValidRemarks,
+  readAddressLists,
+  storedFields,
+} from '../../../core/accounts/fields/account-fields.js';
 import { isValidTag } from '../../../core/accounts/fields/contacts.js';
-import type { ProblemAnswer } from '../../api/problem.js';
-import { Guid, TimeIn } from '../../api/schemas.js';
+import { fromIsoOrNull } from '../../../core/clock.js';
+import { invalid, type ProblemAnswer } from '../../api/problem.js';
+import { fault, Guid, TimeIn } from '../../api/schemas.js';
+import { callerProblem } from '../../api/serve.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { AccessChange, AccountLimitsChange, ContactsChange, FieldsOfAnswers, Tags } from './field-schemas.js';
 import { type Changes, changeOf, namesProblem, noPlan, problemOf, rightsProblem } from './shared.js';
+
+/** Characters. */
+const MAX_SUSPEND_REASON = 200;
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -16,6 +26,16 @@ export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delete') }),
   z.object({ type: z.literal('reset-password') }),
   z.object({ type: z.literal('reset-usage') }),
+  /** Needs sessions:write. */
+  z.object({ type: z.literal('end-sessions') }),
+  /** Refuses logins and ends sessions, until a time or until it is lifted (null). The player is told the reason. */
+  z.object({
+    type: z.literal('suspend'),
+    reason: z.string().trim().min(1).max(MAX_SUSPEND_REASON).refine(isValidRemarks, fault('not-storable')),
+    until: TimeIn.nullable().default(null),
+  }),
+  /** Lifts a suspension; with `ofGuard` also one by the guard, which needs egress:write. */
+  z.object({ type: z.literal('resume'), ofGuard: z.boolean().default(false) }),
   /** A tag in both lists is removed. */
   z.object({ type: z.literal('tag'), add: Tags.default([]), remove: Tags.default([]) }),
   /**
@@ -64,6 +84,14 @@ export function actionProblem(deps: Services, action: BulkAction, caller: Caller
     }
     case 'set-access':
       return accessProblem(deps, action.access);
+    case 'end-sessions':
+      return callerProblem(caller, 'sessions:write');
+    case 'suspend': {
+      const until = fromIsoOrNull(action.until);
+      return until !== null && until <= deps.now() ? invalid('body.action.until', 'past-time') : null;
+    }
+    case 'resume':
+      return action.ofGuard ? callerProblem(caller, 'egress:write') : null;
     case 'plan':
       return action.plan === null || deps.plans.byName(action.plan) ? null : noPlan('body.action.plan');
     default:

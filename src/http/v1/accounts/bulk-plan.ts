@@ -1,12 +1,13 @@
 // Plans the change of each account by a bulk action, before anything is written.
 import { accountRefusal } from '../../../core/accounts/access/login.js';
-import type { Account } from '../../../core/accounts/account.js';
+import { type Account, isSuspended, UNTIL_LIFTED_MS } from '../../../core/accounts/account.js';
 import { type AccountChange, changed } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-query.js';
 import { ACCESS_FIELDS, type FieldName, PLAN_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
 import type { Change } from '../../../core/accounts/plans/budget.js';
 import { planFor } from '../../../core/accounts/plans/plans.js';
+import { isByGuard } from '../../../core/accounts/usage/guard.js';
 import { DAY_MS, fromIsoOrNull, isoOrNull } from '../../../core/clock.js';
 import { isWireDate } from '../../../core/time/wire-date.js';
 import type { Services } from '../../services.js';
@@ -33,7 +34,7 @@ type Show = (account: Account) => Readonly<Record<string, unknown>>;
 
 /** Returns the planned change of an account, or the reason to skip the account. */
 function changeFor(
-  { plans, usage, operators }: Pick<Services, 'plans' | 'usage' | 'operators'>,
+  { plans, usage, operators, sessions }: Pick<Services, 'plans' | 'usage' | 'operators' | 'sessions'>,
   { account }: AccountView,
   action: BulkAction,
   at: number,
@@ -51,6 +52,18 @@ function changeFor(
       return { ...NO_CHANGE, change: { password: randomPassword() } };
     case 'reset-usage':
       return usage.lastView(account).periodBytes === 0 ? 'already-so' : NO_CHANGE;
+    case 'end-sessions':
+      return sessions.countOf(account.id) === 0 ? 'already-so' : NO_CHANGE;
+    case 'suspend':
+      if (isSuspended(account, at) && isByGuard(account.suspendReason)) return 'suspended-by-guard';
+      return plan({
+        suspendedUntil: fromIsoOrNull(action.until) ?? at + UNTIL_LIFTED_MS,
+        suspendReason: action.reason,
+      });
+    case 'resume':
+      if (!isSuspended(account, at)) return 'already-so';
+      if (isByGuard(account.suspendReason) && !action.ofGuard) return 'suspended-by-guard';
+      return plan({ suspendedUntil: null });
     case 'tag': {
       const tags = changedTags(account.tags, action);
       return tags.length > MAX_TAGS ? 'too-many-tags' : plan({ tags });
@@ -105,7 +118,8 @@ function planOf(
 }
 
 function fieldsIn(names: readonly FieldName[], account: Account): Readonly<Record<string, unknown>> {
-  const shown = (name: FieldName) => (name === 'expiresAt' ? isoOrNull(account.expiresAt) : account[name]);
+  const shown = (name: FieldName) =>
+    name === 'expiresAt' || name === 'suspendedUntil' ? isoOrNull(account[name]) : account[name];
   return Object.fromEntries(names.map((name) => [name, shown(name)]));
 }
 
@@ -161,7 +175,7 @@ function endedBy(
   at: number,
 ): number {
   const live = sessions.countOf(account.id);
-  if (live === 0 || action.type === 'delete' || action.type === 'reset-password') return live;
+  if (live === 0 || ENDING.has(action.type)) return live;
   const after = changed(account, change);
   const isEnded = (client: string) => accountRefusal(after, client, access, at) !== null;
   const here = sessions.ofAccount(account.id).filter(({ client }) => isEnded(client.address)).length;
@@ -171,4 +185,5 @@ function endedBy(
   return here + (ended === clientAddresses.length ? others : ended);
 }
 
+const ENDING: ReadonlySet<BulkAction['type']> = new Set(['delete', 'reset-password', 'end-sessions']);
 const NONE_ELSEWHERE = { clientAddresses: [], sessions: 0 } as const;

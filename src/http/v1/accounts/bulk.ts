@@ -38,7 +38,7 @@ const BulkResult = component('BulkResult', {
   /**
    * The first 100 of them, starting with those that `stayingExpired` and `shortened` count. `before` and `after` contain what the
    * action changes: with `set-limits` every limit, with `set-access` addresses and schedule, with `plan` expiry and limits, with
-   * `reset-password` and `reset-usage` nothing. A deletion's `after` is null.
+   * `reset-password`, `reset-usage` and `end-sessions` nothing. A deletion's `after` is null.
    */
   changes: z.array(
     z.object({
@@ -67,7 +67,7 @@ const BulkResult = component('BulkResult', {
 export const accountBulkRoutes = [
   route('POST /api/v1/accounts/bulk', 'changeAccounts', 'accounts:write', {
     summary:
-      'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, exit, tags, contacts, access, owner, usage, new passwords.',
+      'Changes many accounts at once, or previews this: enable, disable, delete, extend, expiry, plan, limits, exit, tags, contacts, access, owner, suspension, usage, sessions, new passwords.',
     bulkBody: true,
     request: { body: BulkRequest },
     success: [200, 'What was changed and what was skipped.', BulkResult],

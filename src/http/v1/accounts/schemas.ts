@@ -24,7 +24,7 @@ export const Account = component('Account', {
   lastLoginAt: Time.nullable(),
   expiresAt: Time.nullable(),
   isExpired: z.boolean(),
-  /** Logins are refused until then, because of `suspendReason`; null: the account is not suspended. */
+  /** Logins are refused until then (in the year 9000 or later: until it is lifted), because of `suspendReason`; null: they are not. */
   suspendedUntil: Time.nullable(),
   /** What the guard refused last, as in the login history. */
   suspendReason: z.string().nullable(),
@@ -167,6 +167,7 @@ export const SkippedAccount = component('SkippedAccount', {
     'too-many-tags',
     'no-exit',
     'no-plan',
+    'suspended-by-guard',
     'failed',
   ]),
 });

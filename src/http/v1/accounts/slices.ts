@@ -11,6 +11,7 @@ import type { Log } from '../../../core/log.js';
 import { component } from '../../api/schemas.js';
 import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
+import { endRecords } from '../activity/sessions.js';
 import type { BulkAction } from './bulk-action.js';
 import { type Planned, plannedFor } from './bulk-plan.js';
 import type { SkippedAccount } from './schemas.js';
@@ -89,6 +90,7 @@ export async function carryOut(
   const writes: Partial<Record<BulkAction['type'], () => Promise<readonly Account[]>>> = {
     delete: () => accounts.removeMany(sliceIds, by),
     'reset-usage': () => accounts.resetUsage(sliceIds, by),
+    'end-sessions': () => endSessionsOf(slice, deps, by),
   };
   const written = await (writes[action.type]?.() ?? accounts.patchMany(changes, by));
   const ids = new Set(written.map(({ id }) => id));
@@ -96,6 +98,19 @@ export async function carryOut(
     if (typeof outcomes.get(id) !== 'string' && !ids.has(id)) outcomes.set(id, 'not-found');
   }
   return written.length;
+}
+
+async function endSessionsOf(
+  slice: readonly Planned[],
+  { liveSessions, audit }: Pick<Services, 'liveSessions' | 'audit'>,
+  by: Actor,
+): Promise<readonly Account[]> {
+  for (const { view } of slice) {
+    const ended = await liveSessions.ofAccount(view.account.id);
+    await liveSessions.endAccount(view.account.id);
+    await audit.add(endRecords(ended, by));
+  }
+  return slice.map(({ view }) => view.account);
 }
 
 /** null: no bound is left, or something without a bound is needed. */

@@ -1,10 +1,11 @@
 // The fields of a bulk action, and the request that they describe.
 import type { BulkRequest } from '../../../api-types.js';
+import { may } from '../../../lib/api.js';
 import { type Control, controlOf } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
-import { ExpiryField, type ExpiryText, readExpiry } from '../../../ui/expiry-field.js';
-import { Field, Input, optionsOf, SegmentsField } from '../../../ui/form.js';
+import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
+import { Field, Input, InputField, optionsOf, SegmentsField } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
   AccountFieldChoices,
@@ -36,6 +37,8 @@ export interface Given {
   readonly use: 'renew' | 'upgrade';
   /** Id of a seller; '' is the administrator. */
   readonly owner: string;
+  readonly reason: string;
+  readonly until: ExpiryText;
 }
 
 export const NOTHING_GIVEN: Given = {
@@ -49,6 +52,8 @@ export const NOTHING_GIVEN: Given = {
   plan: '',
   use: 'renew',
   owner: '',
+  reason: '',
+  until: NEVER,
 };
 
 /** Returns the action; null while the fields do not describe a valid one. */
@@ -76,7 +81,11 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     const [add, remove] = [readTags(given.addTags), readTags(given.removeTags)];
     return add && remove && add.length + remove.length > 0 ? { type, add, remove } : null;
   }
-  return { type };
+  if (type === 'suspend') {
+    const [reason, until] = [given.reason.trim(), readExpiry(given.until)];
+    return reason === '' || until === undefined ? null : { type, reason, until };
+  }
+  return type === 'resume' ? { type, ofGuard: may('egress:write') } : { type };
 }
 
 interface Props {
@@ -118,6 +127,25 @@ export function BulkFields({ type, given, set }: Props) {
       return <OwnerChoice {...control('owner')} />;
     case 'plan':
       return <PlanFields given={given} control={control} />;
+    case 'suspend':
+      return (
+        <>
+          <p class="soft">{t('bulk.suspend.text')}</p>
+          <InputField
+            {...control('reason')}
+            path="reason"
+            label={t('account.suspendReason')}
+            maxLength={200}
+            autoFocus
+            required
+          />
+          <ExpiryField
+            {...control('until')}
+            label={t('bulk.suspend.until')}
+            never={t('bulk.suspend.untilLifted')}
+          />
+        </>
+      );
     case 'tag':
       return (
         <>

@@ -1,6 +1,7 @@
 // The selected accounts of the list, and the bulk actions on them.
 import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../../../api-types.js';
+import { useMay } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
 import { lazyDialog } from '../../../ui/lazy.js';
@@ -32,6 +33,9 @@ const ACTIONS: readonly BulkActionType[] = [
   'plan',
   'disable',
   'enable',
+  'suspend',
+  'resume',
+  'end-sessions',
   'reset-usage',
   'set-expiry',
   'reset-password',
@@ -56,7 +60,10 @@ export function BulkBar(props: BarProps) {
     'hand-over': useSellers(),
     'set-exit': useNamed('exits', ''),
   };
-  const offered = ACTIONS.filter((type) => choices[type]?.length !== 0);
+  const canEnd = useMay('endSessions');
+  const offered = ACTIONS.filter(
+    (type) => choices[type]?.length !== 0 && (type !== 'end-sessions' || canEnd),
+  );
   const chosen = allMatching ? matched : ids.length;
   useEffect(() => {
     if (chosen === 0) setAction(null);

@@ -106,7 +106,8 @@ export function fieldValue(path: string, value: unknown): string {
   const own = isAccountField(name) ? accountField(name).words?.(value) : undefined;
   if (own !== undefined) return own;
   if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
-  if (name === 'suspendedUntil' && typeof value === 'string') return localTime(value);
+  if (name === 'suspendedUntil' && typeof value === 'string')
+    return value >= '9' ? t('account.untilLifted') : localTime(value);
   const word = wordFor(name, value);
   if (word) return t(word);
   if (isEmpty(value)) return '—';
