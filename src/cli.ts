@@ -19,6 +19,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   run: async () => (await import('./cli/agents.js')).addRunCommands,
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
   trace: async () => (await import('./cli/audit.js')).addTraceCommand,
+  traffic: async () => (await import('./cli/audit.js')).addTrafficCommand,
   exit: async () => (await import('./cli/exits.js')).addExitCommands,
   node: async () => (await import('./cli/exits.js')).addNodeCommands,
   plan: async () => (await import('./cli/settings.js')).addPlanCommands,

@@ -94,17 +94,27 @@ async function withDelimiter(
   return { texts: all(), delimiter };
 }
 
-/**
- * Writes CSV with a byte order mark: without it, Excel assumes the system encoding. Adds an apostrophe before text that a
- * spreadsheet could evaluate as a formula; `readCsv` removes it.
- */
+type CsvCell = string | number | boolean | null | undefined;
+
 export function writeCsv(views: Iterable<FileView>, { withHashes }: { withHashes: boolean }): Readable {
   const columns = FILE_FIELDS.filter((field) => withHashes || !HASHES.includes(field));
   const rows = function* () {
     for (const view of views) {
       const row = toRow(view);
-      yield columns.map((column) => {
-        const value = row[column];
+      yield columns.map((column) => row[column]);
+    }
+  };
+  return writeTable(columns, rows());
+}
+
+/**
+ * Writes CSV with a byte order mark: without it, Excel assumes the system encoding. Adds an apostrophe before text that a
+ * spreadsheet could evaluate as a formula; `readCsv` removes it.
+ */
+export function writeTable(columns: readonly string[], table: Iterable<readonly CsvCell[]>): Readable {
+  const rows = function* () {
+    for (const row of table) {
+      yield row.map((value) => {
         if (typeof value === 'boolean') return String(value);
         return typeof value === 'string' ? guard(value) : value;
       });

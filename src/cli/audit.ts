@@ -1,6 +1,8 @@
-// `pulsegate audit` and `pulsegate trace`: the audit log, and who used a destination at a time, in the answer to an abuse report.
+// `pulsegate audit`, `pulsegate trace` and `pulsegate traffic`: the audit log; who used a destination at a time, in the answer to an
+// abuse report; who used how much in a range of days.
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { TRAFFIC_BY, TRAFFIC_SORTS } from '../core/accounts/usage/traffic-report.js';
 import { AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { codeOf } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
@@ -116,6 +118,22 @@ export const addTraceCommand: AddCommands = (program) => {
       };
       return [answer, show];
     });
+};
+
+export const addTrafficCommand: AddCommands = (program) => {
+  program
+    .command('traffic', 'list the traffic of a range of days, the largest first', {
+      by: choice('--by <what>  account (default), tag, plan, seller, game or exit', TRAFFIC_BY),
+      from: '--since <day>  first day: 2026-11-01 (default: 29 days before the last)',
+      until: '--until <day>  last day (default: today, in the time zone of the daemon)',
+      sort: choice('--sort <field>  with a leading minus descending (default: -bytes)', TRAFFIC_SORTS),
+      limit: limitOption('lines', 100),
+    })
+    .examples('traffic --since 2026-11-24 --until 2026-11-24', 'traffic --by plan --sort label --json')
+    .lists('No traffic.', 'GET /traffic', [
+      { NAME: ({ label, isOthers }) => label ?? (isOthers ? '(other games)' : '(none)') },
+      { ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
+    ]);
 };
 
 type Question = ValuesOf<typeof QUESTION>;

@@ -202,6 +202,11 @@ const trace = section({
   destinationsPerAssociation: whole(0, 10_000).default(256),
 });
 
+const traffic = section({
+  maxDays: whole(1, 36_500).default(366),
+  retention: section({ days: whole(1, 36_500).default(92) }).prefault({}),
+});
+
 const metrics = section({ token: secret('a token of 16 characters or more').nullable().default(null) });
 
 const notices = section({
@@ -243,6 +248,7 @@ export const configSchema = section({
   geo: geo.prefault({}),
   heartbeats: heartbeats.prefault({}),
   trace: trace.prefault({}),
+  traffic: traffic.prefault({}),
   admin: adminSchema.prefault({}),
   metrics: metrics.prefault({}),
   notices: notices.prefault({}),

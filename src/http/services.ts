@@ -11,6 +11,7 @@ import type { PublicAddress, PublicAddressSetting } from '../core/accounts/playe
 import type { AccountUsage } from '../core/accounts/usage/account-usage.js';
 import type { Calendar } from '../core/accounts/usage/calendar.js';
 import type { LiveActivity } from '../core/accounts/usage/live-activity.js';
+import type { TrafficReportStore } from '../core/accounts/usage/traffic-report.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, DeliveryOutcome } from '../core/agents/runs.js';
 import type { AuditStore } from '../core/audit/audit.js';
@@ -84,6 +85,8 @@ export interface Services {
   readonly sessionRecords: Pick<SessionRecordStore, 'search' | 'unmatched' | 'oldest'>;
   /** Writes the records of this daemon that wait. */
   readonly flushRecords: () => Promise<void>;
+  readonly trafficReport: Pick<TrafficReportStore, 'byAccount' | 'byPart'>;
+  readonly trafficLimits: Config['traffic'];
   readonly heartbeats: Pick<HeartbeatStore, 'list'>;
   readonly heartbeatSums: Pick<HeartbeatSums, 'series' | 'largest'>;
   readonly heartbeatIntervalMs: number;

@@ -38,7 +38,7 @@ export type Core = Awaited<ReturnType<typeof createCore>>;
 
 /** Loads accounts and settings into memory. Rejects when the database cannot be read. @param sessions see Core */
 export async function createCore(config: Config, store: Store, sessions = new SessionRegistry()) {
-  const { retention, maxPending } = config.heartbeats;
+  const { retention, maxPending, gamesPerAccount } = config.heartbeats;
   const directory = new AccountDirectory();
   directory.load(await store.accounts.all());
   const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });
@@ -46,7 +46,14 @@ export async function createCore(config: Config, store: Store, sessions = new Se
   const { calendar } = store;
   const settings = createSettings();
   const timeZones = await settings.open(createTimeZonesSetting(store.settings, calendar));
-  const usage = createAccountUsage({ store: store.traffic, directory, sessions, calendar, now: Date.now });
+  const usage = createAccountUsage({
+    store: store.traffic,
+    directory,
+    sessions,
+    calendar,
+    maxGames: gamesPerAccount,
+    now: Date.now,
+  });
   const exits = await settings.open(createExitsSetting(store.settings, configuredExits(config)));
   const accounts = createAccounts({
     store: store.accounts,

@@ -81,7 +81,7 @@ export function createHeartbeatsPart(deps: {
 }
 
 export function createLogTrimmingPart(deps: {
-  readonly config: Pick<Config, 'admin'>;
+  readonly config: Pick<Config, 'admin' | 'traffic'>;
   readonly core: Pick<Core, 'store'>;
   readonly settings: Pick<OperatorSettings, 'retention'>;
   readonly log: Log;
@@ -93,7 +93,9 @@ export function createLogTrimmingPart(deps: {
   const stopped = new AbortController();
   const tasks = createTasks(deps.log);
   const maxLogins = deps.config.admin.logins.maxEntries;
-  const trim = () => trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
+  const trafficDays = deps.config.traffic.retention.days;
+  const { signal } = stopped;
+  const trim = () => trimLogs({ store, retention, maxLogins, trafficDays, now: now(), signal });
   return {
     name: 'log trimming',
     start: () => tasks.every(MINUTE_MS, 'log trimming', trim),
@@ -112,20 +114,23 @@ const SLICE = 5_000;
  * Rejects when the database cannot be written.
  */
 export async function trimLogs(deps: {
-  readonly store: Pick<Store, 'logins' | 'audit' | 'sessionRecords'>;
+  readonly store: Pick<Store, 'logins' | 'audit' | 'sessionRecords' | 'trafficReport' | 'calendar'>;
   readonly retention: Pick<OperatorSettings['retention'], 'current'>;
   /** Most login entries that are kept, regardless of their age. */
   readonly maxLogins: number;
+  /** For which the traffic of games and exits is kept. */
+  readonly trafficDays: number;
   readonly now: number;
   /** Ends the deletion after the current slice. */
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { store, maxLogins, now, signal } = deps;
+  const { store, maxLogins, trafficDays, now, signal } = deps;
   const { loginDays, auditDays, sessionDays } = deps.retention.current();
   for (const trim of [
     () => store.logins.trim(now - loginDays * DAY_MS, maxLogins, SLICE),
     () => store.audit.trim(now - auditDays * DAY_MS, SLICE),
     () => store.sessionRecords.trim(now - sessionDays * DAY_MS, SLICE),
+    () => store.trafficReport.trimParts(store.calendar.dayOf(now - trafficDays * DAY_MS), SLICE),
   ]) {
     while ((await trim()) === SLICE && !signal.aborted);
     if (signal.aborted) return;

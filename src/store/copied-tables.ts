@@ -29,6 +29,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table('heartbeats', ['id']),
   table('heartbeat_sums', ['step_seconds', 'at', 'account_id', 'game_id']),
   table('traffic_days', ['account_id', 'day']),
+  table('traffic_parts', ['account_id', 'day', 'kind', 'name']),
   table('logins', ['id']),
   table('session_records', ['id']),
   table('samples', ['step', 'at']),

@@ -20,7 +20,8 @@ import { createDeliveryStore } from './tables/runners.js';
 import { createRunStore } from './tables/runs.js';
 import { createSessionRecordStore } from './tables/session-records.js';
 import { createApiTokenStore, createConsoleSessionStore, createSettingStore } from './tables/settings.js';
-import { createHeartbeatSumStore, createSampleStore, createTrafficStore } from './tables/statistics.js';
+import { createHeartbeatSumStore, createSampleStore } from './tables/statistics.js';
+import { createTrafficReportStore, createTrafficStore } from './tables/traffic.js';
 
 export type { MigrationEvent } from './database.js';
 
@@ -109,6 +110,7 @@ async function createStore(database: Database, now: Clock) {
     samples: createSampleStore(context),
     heartbeatSums: createHeartbeatSumStore(context),
     traffic: createTrafficStore(context),
+    trafficReport: createTrafficReportStore(context),
     runs: createRunStore(context),
     deliveries: createDeliveryStore(context),
     agentSessions: createAgentSessionStore(context),

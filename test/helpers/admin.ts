@@ -118,6 +118,7 @@ export async function startTestAdmin(
   const now = options.now ?? Date.now;
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({
+    maxGames: 32,
     store: store.traffic,
     directory,
     sessions,

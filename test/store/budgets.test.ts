@@ -125,7 +125,11 @@ onEachDatabase('a change that grants used traffic again is charged for it', asyn
   assert.equal(await usedBytes(), 90);
   await changeAccount(store.accounts, player.id, { expiresAt: inDays(0.1), limits: { quotaBytes: 90 } }, by);
   const today = store.calendar.dayOf(now);
-  await store.traffic.add([{ accountId: player.id, day: today, bytesUp: 90, bytesDown: 0, sessions: 1 }], 1);
+  await store.traffic.add(
+    [{ accountId: player.id, day: today, bytesUp: 90, bytesDown: 0, sessions: 1 }],
+    1,
+    32,
+  );
   const before = (await usedBytes()) ?? 0;
   await changeAccount(store.accounts, player.id, { expiresAt: inDays(29), limits: { quotaBytes: 3 } }, by);
   assert.equal((await usedBytes()) ?? 0, before + 29 * 3, 'all days but the one that was used');

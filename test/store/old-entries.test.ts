@@ -78,7 +78,14 @@ test('each log is trimmed to its own number of days, exact to the millisecond', 
   const audit = [NOW - 3 * DAY_MS - 1, NOW - 3 * DAY_MS, NOW];
   const { store, times } = await storeWithAuditEntries(t, audit);
   await store.logins.add([NOW - 2 * DAY_MS - 1, NOW - 2 * DAY_MS, NOW].map((at) => login(at)));
-  await trimLogs({ store, retention, maxLogins: 100, now: NOW, signal: AbortSignal.any([]) });
+  await trimLogs({
+    store,
+    retention,
+    maxLogins: 100,
+    trafficDays: 92,
+    now: NOW,
+    signal: AbortSignal.any([]),
+  });
   assert.deepEqual(await loginTimes(store), [-2 * DAY_MS, 0]);
   assert.deepEqual(await times(), [-3 * DAY_MS, 0]);
 });
@@ -86,7 +93,14 @@ test('each log is trimmed to its own number of days, exact to the millisecond', 
 test('more rows than one statement deletes are deleted in one trim', async (t) => {
   const { store } = await openTestStore(t);
   await store.logins.add(Array.from({ length: 12_000 }, (_, n) => login(NOW, n)));
-  await trimLogs({ store, retention, maxLogins: 1_000, now: NOW, signal: AbortSignal.any([]) });
+  await trimLogs({
+    store,
+    retention,
+    maxLogins: 1_000,
+    trafficDays: 92,
+    now: NOW,
+    signal: AbortSignal.any([]),
+  });
   const left = await store.logins.list({}, null, 20_000);
   assert.deepEqual([left.length, left.at(-1)?.username], [1_000, 'player-11000']);
 });
@@ -94,6 +108,13 @@ test('more rows than one statement deletes are deleted in one trim', async (t) =
 test('a daemon that stops does not wait for the end of a trim', async (t) => {
   const { store } = await openTestStore(t);
   await store.logins.add(Array.from({ length: 12_000 }, (_, n) => login(NOW, n)));
-  await trimLogs({ store, retention, maxLogins: 1_000, now: NOW, signal: AbortSignal.abort() });
+  await trimLogs({
+    store,
+    retention,
+    maxLogins: 1_000,
+    trafficDays: 92,
+    now: NOW,
+    signal: AbortSignal.abort(),
+  });
   assert.equal(await store.logins.count({}), 7_000);
 });

@@ -45,6 +45,7 @@ test('traffic is counted once', async (t) => {
   const { store, ann, directory, loseCommit } = await setUp(t);
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({
+    maxGames: 32,
     store: store.traffic,
     directory,
     sessions,

@@ -452,8 +452,8 @@ onEachDatabase(
       { accountId: one.id, day: 20_001, ...day },
       { accountId: randomUUID(), day: 20_000, ...day },
     ];
-    await traffic.add(rows, 1);
-    await traffic.add(rows, 2);
+    await traffic.add(rows, 1, 32);
+    await traffic.add(rows, 2, 32);
     assert.deepEqual(await traffic.days(one.id, 20_001), [
       { accountId: one.id, day: 20_001, bytesUp: 2 ** 41, bytesDown: 2, sessions: 2 },
     ]);
@@ -466,7 +466,7 @@ onEachDatabase(
 
     // An import may bring any usage. Sums that no number holds exactly are rounded.
     const most = { bytesUp: Number.MAX_SAFE_INTEGER, bytesDown: Number.MAX_SAFE_INTEGER, sessions: 0 };
-    await traffic.add([{ accountId: two.id, day: 20_000, ...most }], 3);
+    await traffic.add([{ accountId: two.id, day: 20_000, ...most }], 3, 32);
     const rounded = { bytesUp: 2 ** 53 - 1, bytesDown: 2 ** 53 - 1, bytesSince: 2 ** 54 - 2 };
     assert.deepEqual(await sumsOf(null), [{ accountId: two.id, ...rounded }]);
   },

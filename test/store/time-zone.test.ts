@@ -24,6 +24,7 @@ async function daemonIn(open: Open, database: OpenedStore['database'], zone: str
   directory.load(await store.accounts.all());
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({
+    maxGames: 32,
     ...{ store: store.traffic, directory, sessions, calendar },
     now: () => now,
   });

@@ -66,6 +66,8 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   getTimeline: '账号何时在线，玩的是哪个游戏。',
   listHeartbeats: '心跳数据，最新的在前。',
   readReport: '滥用报告中的地址、端口和时间，供选择。',
+  getTrafficReport: '一段日期内按账号、标签、套餐、代理商、游戏或出口统计的流量，最多的在前。',
+  exportTraffic: '同一份报表，以 CSV 文件流式下载。',
   trace: '某个时间谁使用了某个目标：所有节点的会话，后开始的在前。',
   getHeartbeatSeries: '按游戏或账号统计的心跳数据随时间的变化。',
   getHeartbeatSums: '按游戏或账号汇总的心跳数据，最多的在前。',

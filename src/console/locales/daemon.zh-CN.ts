@@ -95,6 +95,7 @@ export const FIELD_TEXTS: Readonly<Record<FieldError['code'], string>> = {
   'account-password': '不是此账号的密码',
   'one-time-code': '不是当前的验证码',
   cursor: '这一页已经失效，请回到第一页',
+  'day-range': '须与最后一天构成 1 至 {max} 天的范围',
 };
 
 export const LINE_TEXTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 // Sums of heartbeat entries over time, by account and game, so that charts never read the entries themselves.
+import { OTHER_GAMES } from '../accounts/usage/usage.js';
 import { type Clock, RANGES, type Range, stepsOf } from '../clock.js';
 import { joined } from '../turns.js';
 import type { Heartbeat } from './heartbeat.js';
@@ -190,9 +191,6 @@ export interface HeartbeatSumRow {
   readonly bytesUp: number;
   readonly bytesDown: number;
 }
-
-/** The key of all GameIDs of an account beyond the maximum number per step. No GameID is white space. */
-export const OTHER_GAMES = ' ';
 
 /**
  * Sums by account and GameID. Clients choose GameIDs, so the ones beyond the first `maxGames` of an account share one row.

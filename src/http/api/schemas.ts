@@ -65,6 +65,7 @@ export const FIELD_TEXTS = {
   'account-password': 'is not the password of the account',
   'one-time-code': 'is not the current code',
   cursor: 'is not a cursor of this list',
+  'day-range': 'must make a range of 1 to {max} days with the last day',
 } as const;
 
 export type FieldCode = keyof typeof FIELD_TEXTS;

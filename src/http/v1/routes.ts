@@ -21,6 +21,7 @@ import { loginRoutes } from './activity/logins.js';
 import { noticeRoutes } from './activity/notices.js';
 import { liveSessionRoutes } from './activity/sessions.js';
 import { traceRoutes } from './activity/trace.js';
+import { trafficRoutes } from './activity/traffic.js';
 import { agentRoutes, conversationRoutes } from './agents/agents.js';
 import { runRoutes } from './agents/runs.js';
 import { auditRoutes, logRoutes } from './audit.js';
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = [
   ...loginRoutes,
   ...heartbeatRoutes,
   ...traceRoutes,
+  ...trafficRoutes,
   ...agentRoutes,
   ...runRoutes,
   ...conversationRoutes,
@@ -113,7 +115,7 @@ function restrictedTo(caller: Caller | undefined, services: Services): Services 
   if (role !== 'seller') return { ...services, audit };
   const owner = id;
   const accounts = accountsOfSeller(services.accounts, owner);
-  const { logins, heartbeats, heartbeatSums, events } = services;
+  const { logins, heartbeats, heartbeatSums, trafficReport, events } = services;
   return {
     ...services,
     audit,
@@ -122,6 +124,10 @@ function restrictedTo(caller: Caller | undefined, services: Services): Services 
     logins: {
       list: (filter, before, limit) => logins.list({ ...filter, owner }, before, limit),
       count: (filter) => logins.count({ ...filter, owner }),
+    },
+    trafficReport: {
+      byAccount: (days) => trafficReport.byAccount(days, owner),
+      byPart: (kind, days, knownFrom) => trafficReport.byPart(kind, days, knownFrom, owner),
     },
     heartbeats: { list: (filter, before, limit) => heartbeats.list({ ...filter, owner }, before, limit) },
     heartbeatSums: {

@@ -47,6 +47,7 @@ const GROUPS = {
     (await import('../../http/v1/settings/players.js')).publicAddressRoutes,
   '/settings/whitelist': async () => (await import('../../http/v1/settings/whitelist.js')).whitelistRoutes,
   '/trace': async () => (await import('../../http/v1/activity/trace.js')).traceRoutes,
+  '/traffic': async () => (await import('../../http/v1/activity/traffic.js')).trafficRoutes,
   '/tokens': async () => (await import('../../http/v1/people/tokens.js')).tokenRoutes,
 } satisfies Readonly<Record<string, () => Promise<readonly Route[]>>>;
 
@@ -120,6 +121,8 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
     audit: store.audit,
     calendar: store.calendar,
     nodes: store.nodes,
+    trafficReport: store.trafficReport,
+    trafficLimits: config.traffic,
     heartbeats: store.heartbeats,
     sessionRecords: store.sessionRecords,
     flushRecords: async () => undefined,

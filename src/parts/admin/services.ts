@@ -91,6 +91,8 @@ export function createServices(parts: ServiceParts): Services {
     logins: store.logins,
     sessionRecords: store.sessionRecords,
     flushRecords: parts.heartbeats.flush,
+    trafficReport: store.trafficReport,
+    trafficLimits: config.traffic,
     heartbeats: store.heartbeats,
     heartbeatSums: stats.heartbeatSums,
     heartbeatIntervalMs: config.heartbeats.intervalMs,

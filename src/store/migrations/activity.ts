@@ -68,3 +68,22 @@ export async function sessionRecords(db: Knex): Promise<void> {
   });
   await db.raw('create index session_records_running on session_records (session) where ended_at is null');
 }
+
+/** 0036: the traffic of accounts per day by game and by exit. */
+export async function trafficParts(db: Knex): Promise<void> {
+  await db.schema.createTable('traffic_parts', (table) => {
+    table.string('account_id', 36).notNullable();
+    table.integer('day').notNullable();
+    // game, exit
+    table.string('kind', 8).notNullable();
+    table.text('name').notNullable();
+    table.bigInteger('bytes_up').notNullable();
+    table.bigInteger('bytes_down').notNullable();
+    table.primary(['account_id', 'day', 'kind', 'name']);
+    table.index(['kind', 'day']);
+  });
+  await db.schema.alterTable('traffic_days', (table) => {
+    // 1: all its games and exits are in traffic_parts.
+    table.integer('has_parts').notNullable().defaultTo(0);
+  });
+}

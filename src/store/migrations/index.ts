@@ -95,4 +95,5 @@ export const migrations: readonly Migration[] = [
   // Until when an account is suspended, and why; null: it was never, or the suspension was lifted.
   columns('0034_account_suspension', 'accounts', { suspended_until: bigInteger, suspend_reason: text }),
   { name: '0035_account_links', up: accounts.links },
+  { name: '0036_traffic_parts', up: activity.trafficParts },
 ];

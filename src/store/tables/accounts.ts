@@ -27,13 +27,15 @@ import {
   writeLimits,
 } from './account-rows.js';
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './operators.js';
-import { addTraffic } from './statistics.js';
+import { addTraffic } from './traffic.js';
 
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;
 /** The tables with rows of an account, in the order in which a removal empties them. */
 const OF_ACCOUNTS =
-  'heartbeats heartbeat_totals account_limits authorized_addresses player_links traffic_days'.split(' ');
+  'heartbeats heartbeat_totals account_limits authorized_addresses player_links traffic_days traffic_parts'.split(
+    ' ',
+  );
 export function createAccountStore(context: StoreContext): AccountStore {
   const { db, following, lock, recordChange, recordAudit, recordActivity, now, calendar } = context;
   const withLimits = (on: Knex): Knex.QueryBuilder =>

@@ -18,7 +18,7 @@ import {
 import type { StoreContext } from '../database.js';
 import { fromRow, inTransaction, isUniqueViolation, toRow } from '../sql.js';
 import { changeSetting, endAccess } from './settings.js';
-import { trafficSums } from './statistics.js';
+import { trafficSums } from './traffic.js';
 
 export function createOperatorStore(context: StoreContext): OperatorStore {
   const { db, following, recordChange, recordAudit } = context;

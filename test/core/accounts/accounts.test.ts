@@ -80,7 +80,14 @@ function setUp() {
   const traffic = { add: async () => {}, days: async () => [], sums: async () => [] };
   const sessions = new SessionRegistry();
   const calendar = new Calendar();
-  const usage = createAccountUsage({ store: traffic, directory, sessions, calendar, now: () => NOW });
+  const usage = createAccountUsage({
+    store: traffic,
+    directory,
+    sessions,
+    calendar,
+    maxGames: 32,
+    now: () => NOW,
+  });
   const egressClasses = ['friends'];
   const accounts = createAccounts({
     ...{ store, directory, usage, pool, egressClasses, calendar, now: () => NOW, newId },

@@ -40,12 +40,15 @@ export function createAccountUsage(deps: {
   readonly directory: AccountDirectory;
   readonly sessions: SessionRegistry;
   readonly calendar: Calendar;
+  /** Most GameIDs of an account that a day counts separately. */
+  readonly maxGames: number;
   readonly now: Clock;
 }) {
-  const { store, directory, sessions, calendar, now } = deps;
+  const { store, directory, sessions, calendar, maxGames, now } = deps;
   const meter = new TrafficMeter(
     (id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod,
     calendar,
+    maxGames,
   );
   // Read sums only between writes: traffic of a running write is in neither the sum nor the waiting rows.
   const inTurn = createTurns();
@@ -67,9 +70,10 @@ export function createAccountUsage(deps: {
   sessions.subscribe({
     opened: addSession,
     passed: addSession,
-    traffic({ accountId }, bytesUp, bytesDown) {
+    traffic(session, bytesUp, bytesDown) {
+      const { accountId } = session;
       // Drop traffic of an account that was removed.
-      if (directory.byId(accountId)) meter.addTraffic(accountId, bytesUp, bytesDown, now());
+      if (directory.byId(accountId)) meter.addTraffic(accountId, bytesUp, bytesDown, now(), session);
     },
     counted: () => publishQuotaChanges(sessions.accounts()),
   });
@@ -138,7 +142,7 @@ export function createAccountUsage(deps: {
   }
 
   async function writeBatch(): Promise<void> {
-    if (batch.length > 0) await store.add(batch, batchNumber);
+    if (batch.length > 0) await store.add(batch, batchNumber, maxGames);
     batch = [];
   }
 

@@ -83,6 +83,12 @@ export class Calendar {
     return { date, zone: this.#zoneOf(Math.floor(day / DAYS_PER_ZONE)).zone };
   }
 
+  /** The numbers of the days from one date (`2026-11-20`) to another, both inside, in each zone that has counted. */
+  daysBetween(from: string, until: string): (readonly [first: number, last: number])[] {
+    const [first = 0, last = 0] = [from, until].map((date) => Date.parse(date) / DAY_MS);
+    return this.#zones.map((_, index) => [index * DAYS_PER_ZONE + first, index * DAYS_PER_ZONE + last]);
+  }
+
   /** Start of the period that contains `at`; null when the period never ends. */
   periodStart(period: QuotaPeriod, at: number): number | null {
     return period === 'never' ? null : this.#span(period, at).from;

@@ -90,6 +90,16 @@ export interface TrafficOfDay {
   readonly bytesDown: number;
   /** Sessions that began on that day. */
   readonly sessions: number;
+  /** Of the traffic, what is known by game and by exit. */
+  readonly parts?: readonly TrafficPart[];
+}
+
+/** The traffic of one game, or through one exit. */
+export interface TrafficPart {
+  readonly kind: 'game' | 'exit';
+  readonly name: string;
+  readonly bytesUp: number;
+  readonly bytesDown: number;
 }
 
 /** A snapshot of the database (PostgreSQL `pg_snapshot`): which transactions a read saw. */

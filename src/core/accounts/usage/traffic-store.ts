@@ -8,8 +8,9 @@ export interface TrafficStore {
   /**
    * Adds to the traffic of many accounts and days; ignores unknown accounts.
    * @param batch number of the rows, rising in this process. A batch that is written already is not added again.
+   * @param maxGames most GameIDs of an account that a day keeps; the others are added to OTHER_GAMES
    */
-  add(rows: readonly TrafficOfDay[], batch: number): Promise<void>;
+  add(rows: readonly TrafficOfDay[], batch: number, maxGames: number): Promise<void>;
   /** Days with traffic of the account since `fromDay`, oldest first. */
   days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
   /** Sums of all or the given accounts with traffic; `bytesSince` counts from `fromDay` on (null: all). */

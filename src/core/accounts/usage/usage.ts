@@ -1,6 +1,7 @@
 // Counts the traffic of each account per day for the history, and per period for its quota.
+import type { Session } from '../../sessions/session.js';
 import type { Calendar } from './calendar.js';
-import type { CountedTraffic, QuotaPeriod, TrafficOfDay } from './limits.js';
+import type { CountedTraffic, QuotaPeriod, TrafficOfDay, TrafficPart } from './limits.js';
 
 interface UsedInPeriod {
   /** null: there is no other period, before or after. */
@@ -17,11 +18,19 @@ interface Used {
   other: UsedInPeriod | null;
 }
 
-interface Counts {
+interface Sum {
   up: number;
   down: number;
-  sessions: number;
 }
+
+interface Counts extends Sum {
+  sessions: number;
+  readonly game: Map<string, Sum>;
+  readonly exit: Map<string, Sum>;
+}
+
+/** Stands for all games of an account beyond the number that a day counts apart: clients choose GameIDs. No GameID is white space. */
+export const OTHER_GAMES = ' ';
 
 /** The traffic of every account in this process. Keeps unwritten traffic by day. */
 export class TrafficMeter {
@@ -34,6 +43,7 @@ export class TrafficMeter {
   constructor(
     private readonly periodOf: (accountId: string) => QuotaPeriod,
     private readonly calendar: Calendar,
+    private readonly maxGames: number,
   ) {}
 
   /** Starts from the sums of the database, and adds unwritten traffic. */
@@ -58,10 +68,21 @@ export class TrafficMeter {
     this.#countsOf(accountId, this.calendar.dayOf(now)).sessions += 1;
   }
 
-  addTraffic(accountId: string, up: number, down: number, now: number): void {
+  /** @param by undefined: nothing is known of it */
+  addTraffic(
+    accountId: string,
+    up: number,
+    down: number,
+    now: number,
+    by?: Pick<Session, 'gameId' | 'exit'>,
+  ): void {
     const counts = this.#countsOf(accountId, this.calendar.dayOf(now));
     counts.up += up;
     counts.down += down;
+    const { game, exit } = counts;
+    const isOther = game.size >= this.maxGames && !game.has(by?.gameId ?? '');
+    if (by?.gameId) addTo(game, isOther ? OTHER_GAMES : by.gameId, up, down);
+    if (by?.exit) addTo(exit, by.exit, up, down);
     const used = this.#usedOf(accountId, now);
     used.up += up;
     used.down += down;
@@ -152,18 +173,29 @@ export class TrafficMeter {
 
   #countsOf(accountId: string, day: number): Counts {
     const days = this.#unwritten.get(accountId) ?? new Map<number, Counts>();
-    const counts = days.get(day) ?? { up: 0, down: 0, sessions: 0 };
+    const counts = days.get(day) ?? { up: 0, down: 0, sessions: 0, game: new Map(), exit: new Map() };
     this.#unwritten.set(accountId, days.set(day, counts));
     return counts;
   }
 }
 
+function addTo(sums: Map<string, Sum>, name: string, up: number, down: number): void {
+  const sum = sums.get(name) ?? { up: 0, down: 0 };
+  sum.up += up;
+  sum.down += down;
+  sums.set(name, sum);
+}
+
 function rows(accountId: string, days: ReadonlyMap<number, Counts>): TrafficOfDay[] {
-  return Array.from(days, ([day, { up, down, sessions }]) => ({
+  return Array.from(days, ([day, counts]) => ({
     accountId,
     day,
-    bytesUp: up,
-    bytesDown: down,
-    sessions,
+    bytesUp: counts.up,
+    bytesDown: counts.down,
+    sessions: counts.sessions,
+    parts: [...partsOf('game', counts), ...partsOf('exit', counts)],
   }));
 }
+
+const partsOf = (kind: TrafficPart['kind'], counts: Counts): TrafficPart[] =>
+  Array.from(counts[kind], ([name, { up, down }]) => ({ kind, name, bytesUp: up, bytesDown: down }));

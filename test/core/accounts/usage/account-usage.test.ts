@@ -25,6 +25,7 @@ async function setUp(t: TestContext, sharedStore?: Store) {
   directory.load(await store.accounts.all());
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({
+    maxGames: 32,
     store: store.traffic,
     directory,
     sessions,
@@ -142,9 +143,9 @@ test('a change by another process does not wait for a write of traffic, and the 
     release = resolve;
   });
   const { traffic } = first.store;
-  const add: typeof traffic.add = async (rows, batch) => {
+  const add: typeof traffic.add = async (rows, batch, maxGames) => {
     if (isBlocked) await blocked;
-    return traffic.add(rows, batch);
+    return traffic.add(rows, batch, maxGames);
   };
   const second = await setUp(t, { ...first.store, traffic: { ...traffic, add } });
   second.transfer(id, 900);
