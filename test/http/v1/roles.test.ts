@@ -58,6 +58,8 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   endSessions: 'write',
   listLogins: 'read',
   getTraffic: 'read',
+  getTrafficReport: 'read',
+  exportTraffic: 'read',
   getTimeline: 'read',
   listHeartbeats: 'read',
   trace: 'operator',
