@@ -25,10 +25,11 @@ const PLACES: readonly {
   text: TextKey;
   right?: Right;
 }[] = [
-  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', right: 'getOverview' },
+  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', right: 'getTrafficReport' },
   { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts', right: 'listAccounts' },
   { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions', right: 'listSessions' },
   { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats', right: 'getHeartbeatSeries' },
+  { path: 'traffic', icon: 'traffic', key: 't', text: 'nav.traffic', right: 'getTrafficReport' },
   { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents', right: 'listAgents' },
   { path: 'settings', icon: 'settings', key: 'e', text: 'nav.settings' },
 ];
@@ -144,6 +145,7 @@ const PAGES = {
   accounts: lazyPage(async () => (await import('./pages/accounts/accounts.js')).AccountsPage),
   account: lazyPage(async () => (await import('./pages/accounts/account.js')).AccountPage),
   sessions: lazyPage(async () => (await import('./pages/sessions/sessions.js')).SessionsPage),
+  traffic: lazyPage(async () => (await import('./pages/overview/traffic.js')).TrafficPage),
   heartbeats: lazyPage(async () => (await import('./pages/sessions/heartbeats.js')).HeartbeatsPage),
   agents: lazyPage(async () => (await import('./pages/agents/agents.js')).AgentsPage),
   run: lazyPage(async () => (await import('./pages/agents/run.js')).RunPage),
@@ -165,6 +167,7 @@ function Page({ path }: { path: readonly string[] }) {
   if (first === 'sessions')
     return <PAGES.sessions tab={second === 'logins' || second === 'trace' ? second : 'live'} />;
   if (first === 'heartbeats') return <PAGES.heartbeats />;
+  if (first === 'traffic') return <PAGES.traffic />;
   if (first === 'agents' && second === 'runs' && third) return <PAGES.run key={third} id={third} />;
   if (first === 'agents' && second === 'sessions' && third)
     return <PAGES.conversation key={third} sessionKey={third} />;

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { BUILT_CONSOLE } from '../helpers/console-browser.js';
 
 const SOURCES = fileURLToPath(new URL('../../../src/console', import.meta.url));
-const MAX_GZIP_BYTES = 170 * 1024;
+const MAX_GZIP_BYTES = 190 * 1024;
 const PACKAGES = /^(preact(\/.*)?|uplot(\/.*)?|uqr)$/;
 
 const filesOf = (folder: string) =>
@@ -20,7 +20,7 @@ const skip = {
   skip: existsSync(join(BUILT_CONSOLE, 'index.html')) ? false : 'the console is not built (npm run build)',
 };
 
-test('all files together, in both languages, are at most 170 KiB with gzip', skip, () => {
+test('all files together, in both languages, are at most 190 KiB with gzip', skip, () => {
   const files = filesOf(BUILT_CONSOLE).filter((file) => !/\.(gz|br)$/.test(file));
   const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
   assert.ok(bytes > 10_000 && bytes <= MAX_GZIP_BYTES, `${bytes} bytes`);

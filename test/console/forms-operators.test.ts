@@ -95,10 +95,13 @@ describe('the console of operators', { skip: noBrowser }, () => {
 
   test('a seller sees the own budget, and a preview shows when it is too small', async (t) => {
     const budget = { accounts: 2, days: 70, bytes: null };
-    const { page, errors } = await open(t, {}, await addOperator('seller', 'shop', budget));
+    const { page, visit, errors } = await open(t, {}, await addOperator('seller', 'shop', budget));
     const budgetRegion = page.getByRole('region', { name: 'Your budget' });
     await budgetRegion.locator('text=2 left').waitFor();
     await budgetRegion.locator('text=70 days left').waitFor();
+    await page.waitForSelector('.tile:has-text("Active accounts") >> text=of 0 accounts');
+    await page.waitForSelector('.tile:has-text("Traffic today") >> text=0 B in 30 days');
+    await visit('/accounts');
     await page.waitForSelector('.empty >> text=Create one, or import them from a file.');
     assert.equal(await page.locator('.empty pre').count(), 0, 'a seller has no shell on the server');
     await page.click('.page-head >> text=New account');

@@ -138,6 +138,34 @@ export function tableTests(getWorld: () => World): void {
     await page.waitForSelector('.found-by >> text="@kim_games (Telegram chat id)"');
   });
 
+  test('who used too much yesterday, or today by game, is one click from the overview', async (t) => {
+    const { page, visit, errors } = await getWorld().open(t, { width: 1440 });
+    await visit('/');
+    await page.click('.card >> text=Yesterday');
+    await page.waitForSelector('.chip[aria-pressed=true] >> text=Yesterday');
+    await page.waitForSelector('.empty >> text=No traffic on these days');
+    await page.click('.chip >> text=30 days');
+    await page.waitForSelector('tbody td[data-column=label] >> text=player0001');
+    const values = async () =>
+      (await page.locator('td[data-column=bytes]').allTextContents()).map(parseFloat);
+    const descending = await values();
+    assert.deepEqual(
+      descending,
+      [...descending].sort((a, b) => b - a),
+    );
+    await page.click('th >> text=Total');
+    await page.waitForSelector('th[data-column=bytes][aria-sort=ascending]');
+    await page.waitForSelector('table:not(.pending)');
+    assert.deepEqual(await values(), descending.reverse());
+    const file = await page.getAttribute('a:has-text("CSV")', 'href');
+    const csv = await page.evaluate<string>(`fetch(${JSON.stringify(file)}).then((answer) => answer.text())`);
+    assert.equal(csv.trim().split('\n').length, descending.length + 1);
+    await page.click('.segments >> text=Game');
+    await page.click('tbody >> text=arena1');
+    await page.waitForSelector('.chip >> text=Game arena1');
+    assert.deepEqual(errors, []);
+  });
+
   test('at 320 px no table is wider than the window, and a seller keeps its budget', async (t) => {
     const { daemon, open } = getWorld();
     const budget = { accounts: 50, days: 900, bytes: 5e11 };
@@ -150,6 +178,7 @@ export function tableTests(getWorld: () => World): void {
       '/accounts?search=player',
       '/sessions',
       '/sessions/logins',
+      '/traffic',
       '/agents',
       '/agents/sessions',
       '/settings/operators',

@@ -1,7 +1,8 @@
 // The overview: current use in tiles, its history in charts on one time axis, and problems that need attention.
 import type { Overview, OverviewHistory } from '../../api-types.js';
-import { me } from '../../lib/api.js';
+import { me, useMay, useUser } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
+import { trafficOfDay } from '../../lib/days.js';
 import { bytes, count, rate } from '../../lib/format.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { liveOverview } from '../../lib/live.js';
@@ -12,10 +13,16 @@ import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
+import { SellerOverview } from './seller.js';
+import { type Tile, Tiles } from './tiles.js';
 
 const HISTORY_EVERY_MS = 60_000;
 
 export function OverviewPage() {
+  return useMay('getOverview') ? <OverviewOfAll /> : <SellerOverview />;
+}
+
+function OverviewOfAll() {
   const first = useLoad('getOverview', {});
   const live = useCell(liveOverview);
   const who = useCell(me);
@@ -32,7 +39,7 @@ export function OverviewPage() {
       </header>
       {(now?.accounts.total ?? who?.accounts) === 0 && <FirstSteps />}
       {now ? (
-        <Tiles now={now} />
+        <NowTiles now={now} />
       ) : (
         <div class="tiles waiting" role="status" aria-label={t('state.loading')} />
       )}
@@ -90,8 +97,7 @@ function FirstSteps() {
   );
 }
 
-/** What each tile says: a value, and below it what it is made of, with a link to the list of each. */
-function Tiles({ now: { accounts, today, runs, ...now } }: { now: Overview }) {
+function NowTiles({ now: { accounts, today, runs, ...now } }: { now: Overview }) {
   const [sessions, logins, all] = [['sessions'], ['sessions', 'logins'], ['accounts']];
   const tiles: readonly Tile[] = [
     {
@@ -133,27 +139,8 @@ function Tiles({ now: { accounts, today, runs, ...now } }: { now: Overview }) {
           : [t('overview.runsDone', { n: runs.succeededToday })],
     },
   ];
-  return (
-    <dl class="tiles">
-      {tiles.map(({ label, value, below }) => (
-        <div key={label} class="tile">
-          <dt>{t(label)}</dt>
-          <dd class="big number">{linked(value)}</dd>
-          <dd class="soft number">{linked(below)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Tiles of={tiles} />;
 }
-
-type Linked = readonly [text: string, link?: string];
-interface Tile {
-  readonly label: TextKey;
-  readonly value: Linked;
-  readonly below: Linked;
-}
-
-const linked = ([text, link]: Linked) => (link ? <a href={link}>{text}</a> : text);
 
 type SeriesName = Exclude<keyof OverviewHistory, 'range' | 'stepSeconds' | 'at'>;
 /** By title: how the values are shown, and the text of each series. */
@@ -192,7 +179,7 @@ function Charts({ history }: { history: OverviewHistory | undefined }) {
 
 function TopAccounts({ now }: { now: Overview }) {
   return (
-    <Card title={t('overview.topAccounts')}>
+    <Card title={t('overview.topAccounts')} actions={<Yesterday />}>
       <SmallTable
         empty={t('overview.noTraffic')}
         rows={now.topAccounts}
@@ -220,6 +207,11 @@ function TopAccounts({ now }: { now: Overview }) {
       />
     </Card>
   );
+}
+
+/** Who used too much yesterday. */
+function Yesterday() {
+  return <a href={trafficOfDay(1, useUser()?.timeZone)}>{t('traffic.yesterday')}</a>;
 }
 
 function TopGames({ now }: { now: Overview }) {

@@ -1,0 +1,127 @@
+// A seller's overview: its own accounts in tiles, its budget, who used most today, and who has to pay next.
+import type { AccountFilterBody } from '../../api-types.js';
+import { useUser } from '../../lib/api.js';
+import { dayBefore, trafficOfDay } from '../../lib/days.js';
+import { bytes, count } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { href } from '../../lib/router.js';
+import { AccountLink, Card, Expiry, Traffic } from '../../ui/basics.js';
+import { SmallTable } from '../../ui/small-table.js';
+import { WhenLoaded } from '../../ui/states.js';
+import { OwnBudget } from '../accounts/fields/budget.js';
+import { type Tile, Tiles } from './tiles.js';
+
+const EVERY_MS = 30_000;
+const SHOWN = 10;
+
+/** The accounts that match, and the first of them by their expiry. */
+function useAccounts(filter: AccountFilterBody, limit = 1) {
+  const query = { ...filter, sort: 'expiresAt', limit } as const;
+  return useLoad('listAccounts', { query }, { topics: ['accounts'], everyMs: EVERY_MS });
+}
+
+/** @param firstDaysAgo the first day of the range, which ends today */
+function useTraffic(firstDaysAgo: number) {
+  const zone = useUser()?.timeZone ?? 'UTC';
+  const [from, until] = [dayBefore(firstDaysAgo, zone), dayBefore(0, zone)];
+  return useLoad('getTrafficReport', { query: { from, until, limit: SHOWN } }, { everyMs: EVERY_MS });
+}
+
+export function SellerOverview() {
+  const timeZone = useUser()?.timeZone;
+  const [active, online, expired] = [
+    useAccounts({ enabled: true, expired: false }),
+    useAccounts({ online: true }),
+    useAccounts({ expired: true }),
+  ];
+  const expiring = useAccounts({ expiringWithinDays: 7 }, SHOWN);
+  const [today, month] = [useTraffic(0), useTraffic(29)];
+  const matched = ({ data }: typeof active) => (data ? count(data.matched) : '…');
+  const sum = ({ data }: typeof today) => (data ? bytes(data.sum.bytesUp + data.sum.bytesDown) : '…');
+  const all = ['accounts'];
+  const tiles: readonly Tile[] = [
+    {
+      label: 'overview.active',
+      value: [matched(active), href(all, { enabled: 'true', expired: 'false' })],
+      below: [t('overview.ofAccounts', { n: active.data?.total ?? 0 }), href(all)],
+    },
+    {
+      label: 'overview.players',
+      value: [matched(online), href(all, { online: 'true' })],
+      below: [t('nav.sessions'), href(['sessions'])],
+    },
+    {
+      label: 'overview.expiring',
+      value: [matched(expiring), href(all, { within: '7', sort: 'expiresAt' })],
+      below: [
+        t('overview.expired', { n: expired.data?.matched ?? 0 }),
+        href(all, { expired: 'true', sort: '-expiresAt' }),
+      ],
+    },
+    {
+      label: 'account.today',
+      value: [sum(today), trafficOfDay(0, timeZone)],
+      below: [t('overview.inMonth', { what: sum(month) }), href(['traffic'])],
+    },
+  ];
+  return (
+    <>
+      <header class="page-head">
+        <h1>{t('nav.overview')}</h1>
+      </header>
+      <Tiles of={tiles} />
+      <OwnBudget />
+      <div class="columns">
+        <Card
+          title={t('overview.topAccounts')}
+          actions={<a href={trafficOfDay(1, timeZone)}>{t('traffic.yesterday')}</a>}
+        >
+          <WhenLoaded of={today} rows={4} keeps>
+            {({ items }) => (
+              <SmallTable
+                empty={t('overview.noTraffic')}
+                rows={items}
+                id={({ key }) => key ?? ''}
+                columns={[
+                  {
+                    head: t('account.username'),
+                    cell: ({ key, label }) => <AccountLink id={key ?? ''} name={label ?? ''} />,
+                  },
+                  {
+                    head: t('account.today'),
+                    look: 'end',
+                    cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
+                  },
+                ]}
+              />
+            )}
+          </WhenLoaded>
+        </Card>
+        <Card title={t('overview.expiring')}>
+          <WhenLoaded of={expiring} rows={4} keeps>
+            {({ items }) => (
+              <SmallTable
+                empty={t('overview.noneExpiring')}
+                rows={items}
+                id={({ id }) => id}
+                columns={[
+                  {
+                    head: t('account.username'),
+                    cell: ({ id, username }) => <AccountLink id={id} name={username} />,
+                  },
+                  { head: t('plans.choose'), cell: ({ plan }) => plan ?? '' },
+                  {
+                    head: t('account.expiresAt'),
+                    look: 'end',
+                    cell: ({ expiresAt }) => <Expiry at={expiresAt} short />,
+                  },
+                ]}
+              />
+            )}
+          </WhenLoaded>
+        </Card>
+      </div>
+    </>
+  );
+}
