@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Me } from './api-types.js';
 import { ApiError, call, lapsed, may, me, online, type Right, signOut } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
-import { useCell } from './lib/cell.js';
+import { cell, useCell } from './lib/cell.js';
 import { leave } from './lib/draft.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
 import { go, href, placeNow, usePlace } from './lib/router.js';
@@ -11,7 +11,7 @@ import { ConfirmDialog, LoginPage, SignInAgain } from './pages/login.js';
 import { Button, Facts } from './ui/basics.js';
 import { Dialog, UnsavedQuestion, useAction } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
-import { lazyPage } from './ui/lazy.js';
+import { lazyDialog, lazyPage } from './ui/lazy.js';
 import { Gone } from './ui/list/list.js';
 import { Failure } from './ui/states.js';
 import { Switches } from './ui/switches.js';
@@ -82,6 +82,7 @@ function Console({ who }: { who: Me }) {
   const { path, query } = usePlace();
   useArrival(path.map(encodeURIComponent).join('/'), query);
   const [help, setHelp] = useState(false);
+  const isSearching = useCell(searching);
   const places = useMemo(() => PLACES.filter(({ right }) => right === undefined || may(right)), [who]);
   // Without the overview, the address of the console is that of the first page.
   const start = places[0]?.path ?? '';
@@ -134,10 +135,18 @@ function Console({ who }: { who: Me }) {
       <Toasts />
       <UnsavedQuestion />
       <ConfirmDialog />
+      {isSearching && (
+        <Palette places={places} timeZone={who.timeZone} onClose={() => searching.set(false)} />
+      )}
       {help && <KeyboardHelp places={places} onClose={() => setHelp(false)} />}
     </div>
   );
 }
+
+/** Whether the search over everything is open. */
+const searching = cell(false);
+
+const Palette = lazyDialog(async () => (await import('./pages/palette.js')).Palette);
 
 /** The pages by the first part of their paths, and those of an object. Each is loaded when it is first shown. */
 const PAGES = {
@@ -184,11 +193,16 @@ function Page({ path }: { path: readonly string[] }) {
   );
 }
 
-/** `/` focuses the search box, `g` and a letter open a page, `?` shows the help. */
+/** Ctrl+K searches everything, `/` focuses the search box, `g` and a letter open a page, `?` shows the help. */
 function useKeyboard(places: typeof PLACES, showHelp: () => void): void {
   useEffect(() => {
     let goes = 0;
     const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey) {
+        event.preventDefault();
+        if (!document.querySelector('dialog[open]')) searching.set(true);
+        return;
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
       if ((event.target as Element).matches('input:not([type=checkbox]),textarea,select')) return;
       if (event.key === '/') {
@@ -212,6 +226,7 @@ function useKeyboard(places: typeof PLACES, showHelp: () => void): void {
 
 function KeyboardHelp({ places, onClose }: { places: typeof PLACES; onClose: () => void }) {
   const keys: readonly (readonly [string, string])[] = [
+    ['Ctrl K', t('palette.title')],
     ['/', t('keys.search')],
     ['↑ ↓ / j k', t('keys.move')],
     ['Enter', t('keys.open')],
@@ -239,6 +254,12 @@ function RailFoot({ who }: { who: Me }) {
         </span>
       </span>
       <div class="row close rail-tools">
+        <Button
+          icon="search"
+          kind="quiet"
+          label={`${t('palette.title')} (Ctrl K)`}
+          onClick={() => searching.set(true)}
+        />
         <Switches />
         <Button
           icon="exit"

@@ -5,6 +5,7 @@ import {
   axeFindings,
   chooseBulkAction,
   holds,
+  isCutOff,
   openConsole,
   settled,
   signIn,
@@ -26,6 +27,70 @@ export function interactionTests(getWorld: () => World): void {
     await page.waitForSelector('h1 >> text=Accounts');
     assert.equal(await page.inputValue('[data-search]'), 'vip');
     await holds(page, `document.activeElement.matches('main h1')`);
+  });
+
+  test('Ctrl+K finds accounts, sessions, logins, games and changes, and acts on an account, by keyboard alone', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit, errors } = await open(t, { width: 320, height: 640 });
+    await visit('/accounts');
+    const search = async (text: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.waitForSelector('.palette input[role=combobox]:focus');
+      await page.keyboard.type(text);
+    };
+    const active = () =>
+      page.evaluate<string>(
+        `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent ?? ''`,
+      );
+    /** Moves to the first option with this text, and runs it. */
+    const run = async (group: string, text: string): Promise<void> => {
+      await page.waitForSelector(`.palette [role=group]:has-text("${group}") [role=option] >> text=${text}`);
+      await page.waitForSelector('.palette [role=status] >> text=/result/');
+      for (let step = 0; step < 40 && !(await active()).includes(text); step += 1)
+        await page.keyboard.press('ArrowDown');
+      assert.ok((await active()).includes(text), text);
+      await page.keyboard.press('Enter');
+    };
+    await page.focus('main h1');
+    await search('');
+    assert.equal(await active(), 'Overview', 'everything that can be opened, before anything is typed');
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await active(), 'Who was it', 'the list goes on at its other end');
+    await page.keyboard.press('Tab');
+    await holds(
+      page,
+      `document.activeElement === document.body || document.activeElement.closest('.palette')`,
+    );
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.palette', { state: 'detached' });
+    await holds(page, `document.activeElement.matches('main h1')`);
+
+    await search(name(1));
+    await page.waitForSelector(`.palette [role=group]:has-text("Sessions") >> text=${name(1)}`);
+    await page.waitForSelector(`.palette [role=group]:has-text("Logins") >> text=/Success/`);
+    assert.deepEqual(await axeFindings(page), []);
+    assert.equal(await isCutOff(page), false);
+    await run('Do with this account', 'Suspend');
+    await page.waitForSelector('dialog h2 >> text=/Suspend/');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await search(name(1));
+    await run('Accounts', name(1));
+    await page.waitForSelector(`h1 >> text=${name(1)}`);
+
+    await search('arena1');
+    await run('Heartbeats', 'arena1');
+    await page.waitForSelector('h2 >> text=Newest of arena1');
+    await daemon.api('PATCH', `/api/v1/accounts/${(await daemon.account(name(6))).AID}`, {
+      remarks: 'moved',
+    });
+    await search(name(6));
+    await run('Audit log', 'Changed account');
+    await page.waitForSelector('.audit >> text=Changed account');
+    await search('yesterday');
+    await run('Pages and actions', 'Traffic of yesterday');
+    await page.waitForSelector('.chip[aria-pressed=true] >> text=Yesterday');
+    assert.deepEqual(errors, []);
   });
 
   test('keys: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter open a page', async (t) => {

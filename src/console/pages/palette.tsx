@@ -1,0 +1,321 @@
+// The search over everything (Ctrl+K): pages and actions, accounts with what can be done with them, sessions, logins, games and the
+// audit log. A combobox whose list box stays below it (WAI-ARIA Authoring Practices, "Combobox").
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Account, Operations } from '../api-types.js';
+import { call, type Input, may } from '../lib/api.js';
+import { dayBefore } from '../lib/days.js';
+import { bytes, localTime } from '../lib/format.js';
+import { isTextKey, type TextKey, t } from '../lib/i18n.js';
+import { go, type QueryPatch } from '../lib/router.js';
+import { useModal } from '../ui/dialog.js';
+import { Icon, type IconName } from '../ui/icons.js';
+import { ActionDialog, type ActionName, actionsOn } from './accounts/actions.js';
+import { usePlans } from './accounts/fields/plans.js';
+
+/** Typing settles before it is searched for. In ms. */
+const SETTLE_MS = 200;
+const MIN_CHARACTERS = 2;
+const SHOWN = 5;
+/** The games of 30 days among which the names are searched. */
+const GAMES = 1_000;
+
+interface Option {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly note?: string | undefined;
+  readonly run: () => void;
+}
+
+interface Group {
+  readonly title: TextKey;
+  readonly options: readonly Option[];
+}
+
+export interface PaletteProps {
+  readonly places: readonly { readonly path: string; readonly icon: IconName; readonly text: TextKey }[];
+  readonly timeZone: string;
+  readonly onClose: () => void;
+}
+
+export function Palette({ places, timeZone, onClose }: PaletteProps) {
+  const [text, setText] = useState('');
+  const [acting, setActing] = useState<{ readonly account: Account; readonly action: ActionName } | null>(
+    null,
+  );
+  if (acting) return <ActionDialog {...acting} onClose={onClose} onChanged={() => {}} />;
+  const act = (account: Account, action: ActionName) => setActing({ account, action });
+  return <Search {...{ places, timeZone, onClose, text, setText, act }} />;
+}
+
+interface SearchProps extends PaletteProps {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly act: (account: Account, action: ActionName) => void;
+}
+
+function Search({ text, setText, act, onClose, ...frame }: SearchProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const watched = useModal(ref, onClose);
+  const plans = usePlans();
+  const { accounts, groups: found, isPending } = useFound(text.trim());
+  const [chosen, setChosen] = useState(0);
+  const visit = (path: readonly string[], query?: QueryPatch) => () => {
+    onClose();
+    go(path, query);
+  };
+  const [first] = accounts;
+  const offered = first && (accounts.length === 1 || first.username === text.trim()) ? first : undefined;
+  const all: readonly Group[] = [
+    { title: 'palette.pages', options: pageOptions(text.trim(), frame, visit) },
+    { title: 'nav.accounts', options: accounts.map((account) => accountOption(account, visit)) },
+    {
+      title: 'palette.actions',
+      options: offered
+        ? actionsOn(offered, plans).map(({ name, text: word, icon = 'more' }) => ({
+            ...{ id: `act-${name}`, icon, text: t(word), note: offered.username },
+            run: () => act(offered, name),
+          }))
+        : [],
+    },
+    ...found.map(({ title, items }) => ({
+      title,
+      options: items.map(({ to: [path, query], ...item }) => ({ ...item, run: visit(path, query) })),
+    })),
+  ];
+  const groups = all.filter((group) => group.options.length > 0);
+  const options = groups.flatMap((group) => group.options);
+  const index = Math.min(chosen, options.length - 1);
+  const active = options[index];
+  useEffect(() => {
+    if (active) document.getElementById(`palette-${active.id}`)?.scrollIntoView({ block: 'nearest' });
+  }, [active?.id]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: SHOWN, PageUp: -SHOWN };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      const last = Math.max(0, options.length - 1);
+      const next = index + step;
+      // A single step goes on at the other end.
+      const around = next > last ? 0 : next < 0 ? last : next;
+      setChosen(Math.abs(step) === 1 ? around : Math.max(0, Math.min(last, next)));
+    } else if (event.key === 'Enter') active?.run();
+    else return;
+    event.preventDefault();
+  };
+  const status = isPending ? t('state.loading') : t('palette.found', { n: options.length });
+  return (
+    <dialog ref={ref} class="palette" aria-label={t('palette.title')} {...watched}>
+      <div class="search">
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          autofocus
+          value={text}
+          placeholder={t('palette.hint')}
+          aria-label={t('palette.title')}
+          aria-expanded={options.length > 0}
+          aria-controls="palette-list"
+          aria-autocomplete="list"
+          aria-activedescendant={active && `palette-${active.id}`}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div id="palette-list" role="listbox" aria-label={t('palette.title')}>
+        {groups.map(({ title, options: of }) => (
+          <div key={title} role="group" aria-labelledby={`palette-of-${title}`}>
+            <div class="soft palette-head" id={`palette-of-${title}`} role="presentation">
+              {t(title)}
+            </div>
+            {of.map((option) => (
+              <div
+                key={option.id}
+                id={`palette-${option.id}`}
+                role="option"
+                tabIndex={-1}
+                class="row close"
+                aria-selected={option === active}
+                onMouseMove={() => setChosen(options.indexOf(option))}
+                onClick={option.run}
+                onKeyDown={onKeyDown}
+              >
+                <Icon name={option.icon} />
+                <span class="cut">{option.text}</span>
+                {option.note && <span class="soft cut">{option.note}</span>}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+      <p class="soft palette-foot" role="status">
+        {status}
+      </p>
+    </dialog>
+  );
+}
+
+type Visit = (path: readonly string[], query?: QueryPatch) => () => void;
+
+const includes = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
+
+/** The pages, and what is begun on one of them. All of them, before anything is typed. */
+function pageOptions(text: string, frame: Pick<PaletteProps, 'places' | 'timeZone'>, visit: Visit): Option[] {
+  const day = dayBefore(1, frame.timeZone);
+  const yesterday = { from: day, until: day };
+  const begun = [
+    ['accounts.new', 'plus', 'createAccount', ['accounts'], { new: 'one' }],
+    ['accounts.import', 'upload', 'importAccounts', ['accounts'], { new: 'import' }],
+    ['accounts.export', 'download', 'exportAccounts', ['accounts'], { new: 'export' }],
+    ['palette.yesterday', 'traffic', 'getTrafficReport', ['traffic'], yesterday],
+    ['trace.title', 'search', 'trace', ['sessions', 'trace'], {}],
+  ] as const;
+  const pages = frame.places.map(({ path, icon, text: title }) => ({
+    ...{ id: `page-${path}`, icon, text: t(title), run: visit(path ? [path] : []) },
+  }));
+  const acts = begun.flatMap(([title, icon, right, path, query]) =>
+    may(right) ? { id: `page-${title}`, icon, text: t(title), run: visit(path, query) } : [],
+  );
+  return [...pages, ...acts].filter((option) => includes(option.text, text));
+}
+
+const accountOption = ({ id, username, remarks, plan }: Account, visit: Visit): Option => ({
+  ...{ id: `account-${id}`, icon: 'accounts', text: username, run: visit(['accounts', id]) },
+  note: [plan, remarks].filter(Boolean).join(' · '),
+});
+
+interface Found extends Omit<Option, 'run'> {
+  readonly to: readonly [path: readonly string[], query: QueryPatch];
+}
+
+interface Source {
+  readonly title: TextKey;
+  readonly find: (search: string, signal: AbortSignal) => Promise<readonly Found[]> | null;
+}
+
+/** A source whose operation lists what contains the text. */
+function listed<N extends 'listSessions' | 'listLogins' | 'listAudit' | 'getHeartbeatSums'>(
+  title: TextKey,
+  name: N,
+  queryOf: (search: string) => object,
+  found: (items: Operations[N]['answer']['items'], search: string) => readonly Found[],
+): Source {
+  return {
+    title,
+    find(search, signal) {
+      if (!may(name)) return null;
+      const input = { query: queryOf(search), signal } as unknown as Input<N>;
+      const ask = call as (name: N, input: Input<N>) => Promise<Operations[N]['answer']>;
+      return ask(name, input).then(({ items }) => found(items, search));
+    },
+  };
+}
+
+const limited = (search: string) => ({ search, limit: SHOWN });
+
+const SOURCES: readonly Source[] = [
+  listed('nav.sessions', 'listSessions', limited, (items, search) =>
+    items.map(({ id, username, client, destination }) => ({
+      ...{ id: `session-${id}`, icon: 'sessions', text: username, to: [['sessions'], { search }] },
+      note: `${client.address} → ${destination.host}:${destination.port}`,
+    })),
+  ),
+  listed('sessions.logins', 'listLogins', limited, (items, search) =>
+    items.map(({ at, username, client, outcome }, i) => ({
+      ...{ id: `login-${i}`, icon: 'keyboard', text: username || client },
+      ...{ note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}` },
+      to: [['sessions', 'logins'], { search }],
+    })),
+  ),
+  listed(
+    'nav.heartbeats',
+    'getHeartbeatSums',
+    () => ({ range: 'month', by: 'game', limit: GAMES }),
+    (items, search) =>
+      items
+        .flatMap(({ key, bytesUp, bytesDown }) =>
+          key !== null && includes(key, search) ? [{ key, bytesUp, bytesDown }] : [],
+        )
+        .slice(0, SHOWN)
+        .map(({ key: game, bytesUp, bytesDown }) => ({
+          ...{ id: `game-${game}`, icon: 'heartbeats', text: game, note: bytes(bytesUp + bytesDown) },
+          to: [['heartbeats'], { game, range: 'month' }],
+        })),
+  ),
+  listed('settings.audit', 'listAudit', limited, (items, search) =>
+    items.map(({ id, at, action, actor, object }) => {
+      const key = `audit.${action}`;
+      return {
+        ...{ id: `audit-${id}`, icon: 'check', text: isTextKey(key) ? t(key) : action },
+        ...{ note: [object.name, actor, localTime(at)].filter(Boolean).join(' · ') },
+        to: [['settings', 'audit'], { search }],
+      };
+    }),
+  ),
+];
+
+interface FoundGroup {
+  readonly title: TextKey;
+  readonly items: readonly Found[];
+}
+
+/** Asks every source that the user may read, after the typing has settled. A later question ends the earlier one. */
+function useFound(search: string) {
+  const [accounts, setAccounts] = useState<readonly Account[]>([]);
+  const [found, setFound] = useState<ReadonlyMap<TextKey, readonly Found[]>>(new Map());
+  const [pending, setPending] = useState(0);
+  useEffect(() => {
+    if (search.length < MIN_CHARACTERS) {
+      setAccounts([]);
+      setFound(new Map());
+      setPending(0);
+      return;
+    }
+    const abort = new AbortController();
+    const { signal } = abort;
+    setPending(1);
+    const timer = setTimeout(() => {
+      const asked = SOURCES.flatMap(({ title, find }) => {
+        const answer = find(search, signal);
+        return answer === null
+          ? []
+          : [{ answer, put: (items: readonly Found[]) => setFound((all) => new Map(all).set(title, items)) }];
+      });
+      setPending(asked.length + 1);
+      // A source that fails or is too slow leaves the others as they are.
+      const ended = () => signal.aborted || setPending((n) => n - 1);
+      for (const { answer, put } of asked)
+        void answer
+          .then(
+            (items) => signal.aborted || put(items),
+            () => signal.aborted || put([]),
+          )
+          .finally(ended);
+      const listing = may('listAccounts')
+        ? call('listAccounts', { query: { search, limit: SHOWN }, signal })
+        : Promise.resolve({ items: [] });
+      void listing
+        .then(
+          ({ items }) => signal.aborted || setAccounts(items),
+          () => {},
+        )
+        .finally(ended);
+    }, SETTLE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [search]);
+  const groups: readonly FoundGroup[] = SOURCES.map(({ title }) => ({
+    title,
+    items: found.get(title) ?? [],
+  }));
+  return { accounts, groups, isPending: pending > 0 };
+}
