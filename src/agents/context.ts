@@ -37,6 +37,8 @@ export interface AgentGatewayDeps {
   readonly leaseMs: number;
   /** Whether other daemons use the same database. */
   readonly isShared: boolean;
+  /** Whether the database may have been written to since the last call. */
+  readonly wasWritten: () => boolean;
   /** Penalties of webhook callers, shared with the other nodes. */
   readonly penalties: PenaltiesOfKind;
   readonly now: Clock;

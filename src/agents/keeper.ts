@@ -7,7 +7,7 @@ import type { AgentContext } from './context.js';
 import { isAlive, killRunProcesses, processStart, thisHost } from './processes.js';
 import type { Runner } from './runner.js';
 
-/** Interval between searches for dead runners, and for runs without a node, such as runs from the command line. */
+/** Interval between searches for dead runners, and for runs without a node, such as runs from the command line. Only after writes. */
 const ADOPT_EVERY_MS = 1000;
 /** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
@@ -18,7 +18,7 @@ const MAX_PER_TRIM = 500;
 /** Runs released or adopted in one transaction: each is written with its message, and other writes wait meanwhile. */
 const MAX_AT_ONCE = 100;
 
-/** @param deliverer is woken about once a second */
+/** @param deliverer is woken about once a second while the database is written to */
 export function createKeeper(context: AgentContext, runner: Runner, deliverer: { wake(): void }) {
   const { runs: store, node, queueLimit, leaseMs, isShared, now, log } = context;
   const { maxAttempts } = context.webhooks;
@@ -29,6 +29,8 @@ export function createKeeper(context: AgentContext, runner: Runner, deliverer: {
   const interrupted = `interrupted ${maxAttempts} times`;
   let adopted = Promise.resolve();
   let reportAdopted = (): void => {};
+  /** A daemon that is alone finds only those of the past. */
+  let mayHaveOthers = true;
   let hasBegun = false;
   let isStopping = false;
   /** Time of the last failed write, while this runner must look for runs that it owns without knowing them; null: none. */
@@ -82,6 +84,7 @@ export function createKeeper(context: AgentContext, runner: Runner, deliverer: {
     const isDead = (runner: RunNode) =>
       runner.host === host ? !isAlive(runner.pid, runner.pidStart) : silent.includes(runner);
     for (const dead of others.filter(isDead)) await releaseRunsOf(dead);
+    mayHaveOthers = isShared || others.length > 0;
   }
 
   async function releaseRunsOf(dead: RunNode): Promise<void> {
@@ -144,17 +147,22 @@ export function createKeeper(context: AgentContext, runner: Runner, deliverer: {
     return createPoller({ intervalMs: ms, poll: () => inTurn(node, work), onError, timers: nodeTimers });
   };
   const adopting = every(ADOPT_EVERY_MS, 'adopting runs', async () => {
-    await releaseDeadRunners();
+    const wasWritten = context.wasWritten();
+    if (wasWritten && mayHaveOthers) await releaseDeadRunners();
     if (ending) return;
     await requeueStrays();
-    await adopt();
+    if (wasWritten) {
+      await adopt();
+      deliverer.wake();
+    }
     reportAdopted();
     runner.retryBlocked();
-    deliverer.wake();
     await runner.cancelRequested();
   });
   const trimming = every(TRIM_EVERY_MS, 'deleting old runs', trim);
-  const pollers = [every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew), adopting, trimming];
+  const pollers = [adopting, trimming];
+  // A daemon that is alone is known by its process, not by its lease.
+  if (isShared) pollers.push(every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', renew));
 
   return {
     get adopted(): Promise<void> {

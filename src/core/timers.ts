@@ -18,11 +18,24 @@ export const nodeTimers: Timers = {
     const timeout = setTimeout(callback, delayMs);
     return { clear: () => clearTimeout(timeout) };
   },
+  /** Timers of the same interval, or of its multiples, call back together: an idle process wakes once for all of them. */
   every(intervalMs, callback) {
-    const interval = setInterval(callback, intervalMs).unref();
-    return { clear: () => clearInterval(interval) };
+    let timeout: NodeJS.Timeout;
+    const wait = (): void => {
+      const now = performance.now() + EARLY_MS;
+      timeout = setTimeout(run, Math.ceil(EARLY_MS + intervalMs - (now % intervalMs))).unref();
+    };
+    const run = (): void => {
+      wait();
+      callback();
+    };
+    wait();
+    return { clear: () => clearTimeout(timeout) };
   },
 };
+
+/** A timeout may end this much too early by `performance.now`, because libuv counts whole milliseconds. */
+const EARLY_MS = 2;
 
 /** Settles as `work`, or resolves with `late` after `limitMs`; `work` then continues. */
 export async function within<Result, Late>(

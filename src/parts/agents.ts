@@ -39,6 +39,7 @@ export function createAgentsPart(deps: {
     nodeName: nodeNameOf(deps.config),
     leaseMs: deps.config.node.leaseMs,
     isShared: deps.config.database.client === 'pg',
+    wasWritten: store.watchWrites(),
     penalties: deps.penalties.of('webhook'),
     now: deps.now,
     monotonicNow: () => performance.now(),

@@ -74,6 +74,8 @@ export interface Database {
   readonly loginSearch: LoginSearch | null;
   /** @param process GUID of this process: its own changes and activity are not read back */
   ofProcess(process: string, now: Clock): Promise<OfProcess>;
+  /** Returns a check for one caller: whether any process may have written to the database since its last call. */
+  watchWrites(): () => boolean;
   /** Size of the database on disk, in bytes; null when it is unknown. */
   size(): Promise<number | null>;
   /** Writes a complete copy of the database, even while it is in use, to a new file `path`. Rejects when the file exists. */

@@ -115,6 +115,7 @@ async function createStore(database: Database, now: Clock) {
     deliveries: createDeliveryStore(context),
     agentSessions: createAgentSessionStore(context),
     size: database.size,
+    watchWrites: database.watchWrites,
     /** Resolves when the database answers; rejects with its error. */
     async ping() {
       await database.db.raw('select 1');

@@ -109,6 +109,7 @@ export function testHooks(store: Store, over: Partial<AgentGatewayDeps> = {}): A
     nodeName: 'gate',
     leaseMs: 1000,
     isShared: false,
+    wasWritten: store.watchWrites(),
     penalties: createPenalties({ store: null, monotonicNow: Date.now }).of('webhook'),
     now: Date.now,
     monotonicNow: Date.now,

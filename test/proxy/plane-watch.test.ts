@@ -10,7 +10,7 @@ const STUCK_MS = 5_000;
 test('a worker that took long to start is stuck only when its loop has not turned for a while after it', (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
-  t.mock.timers.enable({ apis: ['setInterval'] });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   let terminated = 0;
   const worker = {
     index: 0,

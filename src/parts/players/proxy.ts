@@ -12,6 +12,7 @@ import type { ExitFigures } from '../../core/exits/exit-figures.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
+import { nodeTimers, type Timer } from '../../core/timers.js';
 import type { GuardEvent } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';
@@ -97,14 +98,14 @@ export function createProxyPart(deps: ProxyDeps) {
   exits.onChanged((changed) => plane.tell({ kind: 'exits', exits: changed }));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
-  let counting: NodeJS.Timeout | undefined;
+  let counting: Timer | undefined;
   return {
     name: 'counts of sessions',
     start() {
       plane.report();
-      counting = setInterval(() => sessions.tick(), COUNT_MS);
+      counting = nodeTimers.every(COUNT_MS, () => sessions.tick());
     },
-    stop: () => clearInterval(counting),
+    stop: () => counting?.clear(),
   };
 }
 

@@ -1,5 +1,6 @@
 // Watches the workers' loops: terminates a worker whose loop is stuck, and notifies the caller when that fails.
 import type { Log } from '../../core/log.js';
+import { nodeTimers, type Timer } from '../../core/timers.js';
 import type { Gauges } from '../memory/shared.js';
 import type { PlaneWorker } from './worker-handle.js';
 
@@ -35,7 +36,7 @@ export class PlaneWatch {
   readonly #options: PlaneWatchOptions;
   readonly #stuckMs: number;
   readonly #seen = new WeakMap<PlaneWorker, Seen>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #checkedAt = 0;
 
   constructor(options: PlaneWatchOptions) {
@@ -45,11 +46,11 @@ export class PlaneWatch {
 
   start(): void {
     this.#checkedAt = performance.now();
-    this.#timer = setInterval(() => this.#check(), this.#stuckMs / CHECKS);
+    this.#timer = nodeTimers.every(this.#stuckMs / CHECKS, () => this.#check());
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#timer?.clear();
   }
 
   /** Whether the worker serves and its loop turns. False for a while before a stuck worker is terminated. */

@@ -78,6 +78,7 @@ function open(options: PgOptions, release: () => Promise<void>): Database {
     snapshot: { sql: 'pg_current_snapshot()::text', parse: parseSnapshot },
     lock: (trx, what) => trx.raw('select pg_advisory_xact_lock(?)', [LOCKS[what]]),
     loginSearch: null,
+    watchWrites: () => () => true,
     async ofProcess(process, now) {
       const recordChange = createPgChangeRecorder(db, process);
       return {

@@ -24,6 +24,9 @@ const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 /** Longest wait of SQLite itself for a lock, in ms. It cannot be interrupted, not even by a stop. */
 const BUSY_SLICE_MS = 250;
 
+/** How often the pool looks for connections to close, which are unused for 30 s, in ms. */
+const REAP_EVERY_MS = 30_000;
+
 /** A connection, as far as it is used here. */
 interface RawConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
@@ -52,6 +55,7 @@ export function connectSqlite(
     pool: {
       min: 1,
       max: 1,
+      reapIntervalMillis: REAP_EVERY_MS,
       // The last setting reads the schema, for which it may have to wait.
       afterCreate: (connection: RawConnection, done: (error: Error | null) => void) => {
         const exec = promisify((sql: string, ended: typeof done) => connection.exec(sql, ended));
@@ -157,6 +161,7 @@ export function connectReaders(
     pool: {
       min: 0,
       max: readers,
+      reapIntervalMillis: REAP_EVERY_MS,
       afterCreate: (connection: RawConnection, done: (error: Error | null) => void) =>
         connection.exec('pragma query_only = on; pragma busy_timeout = 100;', done),
     },

@@ -38,6 +38,7 @@ import {
   setForeignLogAside,
 } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
+import { watchWrites } from './writes.js';
 
 export interface SqliteOptions extends OpenOptions {
   readonly client: SqlitePackageChoice;
@@ -103,7 +104,7 @@ async function open(
       loginSearch: sqliteLoginSearch,
       ofProcess: async (process, now) => ({
         recordChange: createSqliteChangeRecorder(process, now),
-        changes: await createSqliteChangeFeed(db, process),
+        changes: await createSqliteChangeFeed(db, process, watchWrites(file)),
         // The answers of a database in this process cannot get lost.
         isNewBatch: async () => true,
         recordActivity: async () => {},
@@ -112,6 +113,7 @@ async function open(
         permits: null,
         penalties: null,
       }),
+      watchWrites: () => watchWrites(file),
       size: () => sizeOf(file),
       backup: (target) => backupSqlite(db, target),
       check: async () => (check ? check.run() : null),
@@ -156,20 +158,31 @@ function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
   };
 }
 
-/** Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap. */
-async function createSqliteChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
+/**
+ * Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap.
+ * @param wasWritten see Database.watchWrites
+ */
+async function createSqliteChangeFeed(
+  db: Knex,
+  origin: string,
+  wasWritten: () => boolean,
+): Promise<ChangeFeed> {
   const newest = await db('changes').max({ seq: 'seq' }).first();
   let seen = Number(newest?.seq ?? 0);
+  let isMore = true;
 
   /** Skips this process's own changes. An empty result means that there are no more. */
   async function read(): Promise<Change[]> {
+    if (!wasWritten() && !isMore) return [];
     for (;;) {
+      isMore = true;
       const rows: ChangeRow[] = await db('changes')
         .where('seq', '>', seen)
         .orderBy('seq')
         .limit(MAX_CHANGES_PER_READ);
       seen = Number(rows.at(-1)?.seq ?? seen);
       const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
+      isMore = rows.length > 0;
       if (changes.length > 0 || rows.length < MAX_CHANGES_PER_READ) return changes;
     }
   }

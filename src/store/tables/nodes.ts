@@ -83,6 +83,8 @@ export function createNodeStore(context: StoreContext): NodeStore {
         .returning('drained_at');
       const [row] = renewed;
       if (!row) return null;
+      const isDrained = row.drained_at !== null;
+      if (!isShared) return { isDrained, isFirst: true, otherVersions: [] };
       const live: Pick<NodeRow, 'name' | 'version'>[] = await db('nodes')
         .where('lease_until', '>=', now)
         .orderBy('name')
@@ -90,7 +92,7 @@ export function createNodeStore(context: StoreContext): NodeStore {
       const versions = new Set(live.map((node) => node.version));
       versions.delete(version);
       return {
-        isDrained: row.drained_at !== null,
+        isDrained,
         isFirst: live[0]?.name === name,
         otherVersions: [...versions],
       };
