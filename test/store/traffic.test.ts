@@ -13,6 +13,25 @@ const part = (kind: 'game' | 'exit', name: string, bytesUp: number) => ({
   bytesDown: 1,
 });
 
+onEachDatabase('long reports of many accounts, which are read in slices, leave out none', async (open) => {
+  const { accounts, trafficReport } = (await open()).store;
+  // One more than are read at once.
+  const all = Array.from({ length: 5_001 }, (_, n) => account({ username: `player-${n}` }));
+  const traffic = all.map(({ id }, n) => ({
+    ...{ accountId: id, day: DAY + (n % 20), bytesUp: n, bytesDown: 1, sessions: 1 },
+  }));
+  await accounts.addMany(all, undefined, traffic);
+  const sumOf = async (first: number, last: number) => {
+    const found = await trafficReport.byAccount([[first, last]]);
+    return [found.length, found.reduce((sum, { bytesUp }) => sum + bytesUp, 0)];
+  };
+  assert.deepEqual(await sumOf(DAY, DAY + 19), [5_001, (5_000 * 5_001) / 2]);
+  assert.equal((await sumOf(DAY + 1, DAY + 8))[0], 2_000, 'eight days: by account');
+  assert.equal((await sumOf(DAY + 1, DAY + 7))[0], 1_750, 'seven days: by day');
+  const { unknown } = await trafficReport.byPart('game', [[DAY, DAY + 19]], 0);
+  assert.deepEqual(unknown, { bytesUp: (5_000 * 5_001) / 2, bytesDown: 5_001 });
+});
+
 onEachDatabase('traffic is summed by account, game and exit over ranges of days', async (open) => {
   const { accounts, traffic, trafficReport } = (await open()).store;
   const [one, two, old] = [

@@ -80,7 +80,7 @@ export async function trafficParts(db: Knex): Promise<void> {
     table.bigInteger('bytes_up').notNullable();
     table.bigInteger('bytes_down').notNullable();
     table.primary(['account_id', 'day', 'kind', 'name']);
-    table.index(['kind', 'day']);
+    table.index(['day']);
   });
   await db.schema.alterTable('traffic_days', (table) => {
     // 1: all its games and exits are in traffic_parts.

@@ -1,17 +1,18 @@
 // The tables traffic_days and traffic_parts: the traffic of accounts per day, and what of it is known by game and by exit.
 import type { Knex } from 'knex';
 import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
-import type {
-  AccountTraffic,
-  DayRanges,
-  NamedTraffic,
-  TrafficReportStore,
-  TrafficSum,
+import {
+  type AccountTraffic,
+  type DayRanges,
+  type NamedTraffic,
+  sumOf,
+  type TrafficReportStore,
+  type TrafficSum,
 } from '../../core/accounts/usage/traffic-report.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import { sumUp } from '../../core/heartbeats/heartbeat-sums.js';
 import type { ActivityRow, Database, StoreContext } from '../database.js';
-import { added, find, fromRow, inTransaction, ofOwner, slices, toRow } from '../sql.js';
+import { added, countOf, find, fromRow, having, inTransaction, ofOwner, slices, toRow } from '../sql.js';
 import { gamesOf, NO_GAMES } from './statistics.js';
 
 export function createTrafficStore(context: StoreContext): TrafficStore {
@@ -114,39 +115,98 @@ async function addParts(trx: Knex, rows: readonly TrafficOfDay[], maxGames: numb
   }
 }
 
+/** Most accounts, about, of one statement over many days. */
+const ACCOUNTS_PER_SLICE = 5_000;
+/** Up to this number of days a statement finds the rows by their day, in one slice. */
+const DAYS_BY_INDEX = 7;
+
+type Slice = readonly [from: string, to: string | null];
+
+/** Ranges of account ids, which begin with any hexadecimal digits. */
+function slicesOf(accounts: number): Slice[] {
+  let starts = [''];
+  while (accounts / starts.length > ACCOUNTS_PER_SLICE)
+    starts = starts.flatMap((start) => [...'0123456789abcdef'].map((digit) => start + digit));
+  return starts.map((from, i) => [from, starts[i + 1] ?? null]);
+}
+
+/** Long reports are read in slices of accounts, so that no statement takes long and no answer holds the main thread. */
 export function createTrafficReportStore({ db, scans }: StoreContext): TrafficReportStore {
-  const within = (table: string, days: DayRanges, owner: string | undefined): Knex.QueryBuilder =>
-    ofOwner(scans, scans(table), 'account_id', owner).where((any) => {
-      for (const range of days) any.orWhereBetween('day', [...range]);
-    });
+  async function inSlices<Row>(
+    days: DayRanges,
+    owner: string | undefined,
+    read: (within: (table: string) => Knex.QueryBuilder) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    const isLong = days.some(([first, last]) => last - first >= DAYS_BY_INDEX);
+    const accounts = isLong ? await countOf(having(scans('accounts'), { owner })) : 0;
+    const found: Row[] = [];
+    for (const [from, to] of slicesOf(accounts)) {
+      const rows = await read((table) => {
+        const query = ofOwner(scans, scans(table), 'account_id', owner);
+        // The sign keeps the index of the day from being used: rows of one account are together in the other.
+        const day = scans.raw(isLong ? '+day' : 'day') as unknown as string;
+        query.where((any) => {
+          for (const range of days) any.orWhereBetween(day, [...range]);
+        });
+        if (from !== '') query.where('account_id', '>=', from);
+        return to === null ? query : query.where('account_id', '<', to);
+      });
+      for (const row of rows) found.push(row);
+    }
+    return found;
+  }
+
   const BYTES = { bytes_up: 'bytes_up', bytes_down: 'bytes_down' };
   return {
     byAccount: (days, owner) =>
-      find<AccountTraffic>(
-        within('traffic_days', days, owner)
-          .groupBy('account_id')
-          .select('account_id')
-          .sum({ ...BYTES, sessions: 'sessions' }),
+      inSlices(days, owner, (within) =>
+        find<AccountTraffic>(
+          within('traffic_days')
+            .groupBy('account_id')
+            .select('account_id')
+            .sum({ ...BYTES, sessions: 'sessions' }),
+        ),
       ),
 
     async byPart(kind, days, knownFrom, owner) {
       const isKnown = scans.raw('case when has_parts = 1 and day >= ? then 1 else 0 end', [knownFrom]);
-      const totals = within('traffic_days', days, owner).groupBy('is_known');
-      const parts = within('traffic_parts', days, owner).where({ kind }).where('day', '>=', knownFrom);
-      const [ofDays, named] = await Promise.all([
+      const ofDays = await inSlices(days, owner, (within) =>
         find<TrafficSum & { readonly isKnown: number }>(
-          totals.select({ is_known: isKnown } as Record<string, Knex.Raw>).sum(BYTES),
+          within('traffic_days')
+            .groupBy('is_known')
+            .select({ is_known: isKnown } as Record<string, Knex.Raw>)
+            .sum(BYTES),
         ),
-        find<NamedTraffic>(
-          parts.groupBy('name').select('name').sum(BYTES).countDistinct({ accounts: 'account_id' }),
+      );
+      const keptDays = days.map(([first, last]) => [Math.max(first, knownFrom), last] as const);
+      const parts = await inSlices(keptDays, owner, (within) =>
+        find<NamedTraffic & { readonly name: string; readonly accounts: number }>(
+          within('traffic_parts')
+            .where({ kind })
+            .groupBy('name')
+            .select('name')
+            .sum(BYTES)
+            .countDistinct({ accounts: 'account_id' }),
         ),
-      ]);
-      const [known = NONE, unknown = NONE] = [1, 0].map((is) => ofDays.find((sum) => sum.isKnown === is));
-      const left = (of: keyof TrafficSum): number =>
-        Math.max(0, known[of] - named.reduce((sum, each) => sum + each[of], 0));
-      const without = { name: null, accounts: null, bytesUp: left('bytesUp'), bytesDown: left('bytesDown') };
-      const sums = without.bytesUp + without.bytesDown > 0 ? [...named, without] : named;
-      return { sums, unknown: { bytesUp: unknown.bytesUp, bytesDown: unknown.bytesDown } };
+      );
+      const names = new Map<string, { name: string; accounts: number; bytesUp: number; bytesDown: number }>();
+      for (const { name, accounts, ...part } of parts) {
+        const before = names.get(name);
+        names.set(name, {
+          name,
+          accounts: accounts + (before?.accounts ?? 0),
+          ...sumOf([part, before ?? NONE]),
+        });
+      }
+      const named: NamedTraffic[] = [...names.values()];
+      const known = sumOf(ofDays.filter((sum) => sum.isKnown === 1));
+      const ofNames = sumOf(named);
+      const without = {
+        bytesUp: Math.max(0, known.bytesUp - ofNames.bytesUp),
+        bytesDown: Math.max(0, known.bytesDown - ofNames.bytesDown),
+      };
+      if (without.bytesUp + without.bytesDown > 0) named.push({ name: null, accounts: null, ...without });
+      return { sums: named, unknown: sumOf(ofDays.filter((sum) => sum.isKnown === 0)) };
     },
 
     trimParts(day, limit) {

@@ -46,6 +46,15 @@ export interface TrafficReportStore {
   trimParts(day: number, limit: number): Promise<number>;
 }
 
+export function sumOf(of: readonly TrafficSum[]): TrafficSum {
+  const sum = { bytesUp: 0, bytesDown: 0 };
+  for (const { bytesUp, bytesDown } of of) {
+    sum.bytesUp += bytesUp;
+    sum.bytesDown += bytesDown;
+  }
+  return sum;
+}
+
 /** One line of a report. */
 export interface TrafficLine extends TrafficSum {
   /** Id of the account or seller, tag, or name; null: accounts or traffic without one. */

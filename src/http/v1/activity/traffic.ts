@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { writeTable } from '../../../account-files/csv.js';
 import {
   groupTraffic,
+  sumOf,
   TRAFFIC_BY,
   TRAFFIC_SORTS,
   type TrafficBy,
   type TrafficLine,
+  type TrafficSum,
   trafficKeys,
 } from '../../../core/accounts/usage/traffic-report.js';
 import { OTHER_GAMES } from '../../../core/accounts/usage/usage.js';
@@ -146,7 +148,7 @@ async function linesOf(
   days: Parameters<ReportDeps['trafficReport']['byAccount']>[0],
   knownFrom: number,
   { accounts, trafficReport }: Pick<ReportDeps, 'accounts' | 'trafficReport'>,
-): Promise<{ lines: TrafficLine[]; sum: typeof NOTHING; unknown?: typeof NOTHING }> {
+): Promise<{ lines: TrafficLine[]; sum: TrafficSum; unknown?: TrafficSum }> {
   if (by === 'game' || by === 'exit') {
     const { sums, unknown } = await trafficReport.byPart(by, days, knownFrom);
     const lines = sums.map(({ name: key, ...each }) => ({ key, sessions: null, ...each }));
@@ -158,15 +160,6 @@ async function linesOf(
     return view ? trafficKeys(by, view.account) : [];
   };
   return { lines: groupTraffic(traffic, keysOf), sum: sumOf(traffic) };
-}
-
-function sumOf(of: readonly (typeof NOTHING)[]): typeof NOTHING {
-  const sum = { ...NOTHING };
-  for (const { bytesUp, bytesDown } of of) {
-    sum.bytesUp += bytesUp;
-    sum.bytesDown += bytesDown;
-  }
-  return sum;
 }
 
 function present(
