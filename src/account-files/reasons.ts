@@ -29,7 +29,7 @@ export const REASON_TEXTS = {
   id: 'id is not a GUID',
   usage: 'the usage must be a whole number of bytes, 0 or more',
   limit: '{field} must be a whole number of 1 or more',
-  'per-minute': '{field} must be a whole number from 0 (any number) to 10000000',
+  'guard-limit': '{field} must be a whole number from 0 (any number) to 10000000',
   choice: '{field} is none of {allowed}',
   text: '{field} is not a text',
   'no-egress-class': 'the configuration has no such egress class',

@@ -227,19 +227,42 @@ describe('without the daemon', () => {
       quotaBytes: null,
       quotaPeriod: 'week',
       egressClass: 'home',
+      connectionsPerSecond: null,
       connectionsPerMinute: null,
       destinationsPerMinute: null,
+      udpDestinationsPerSecond: null,
+      failedConnectionsPerMinute: null,
       lookupsPerMinute: null,
+      maxConnections: null,
     });
-    const perMinute = ['--connections-per-minute', '0', '--destinations-per-minute', '60'];
-    const update = await cli.run(['account', 'update', 'ann', ...perMinute, '--max-addresses', 'none']);
+    const guarded = [
+      ...[
+        '--connections-per-second',
+        '5',
+        '--connections-per-minute',
+        '0',
+        '--destinations-per-minute',
+        '60',
+      ],
+      ...[
+        '--udp-destinations-per-second',
+        '0',
+        '--failed-connections-per-minute',
+        '7',
+        '--max-connections',
+        '9',
+      ],
+    ];
+    const update = await cli.run(['account', 'update', 'ann', ...guarded, '--max-addresses', 'none']);
     assert.match(update.stdout, /^Updated ann/);
     const lines = (await limits('show', 'ann')).stdout;
     assert.match(lines, /^max addresses +none /m);
-    assert.match(
-      lines,
-      /^connections per minute +any number\ndestinations per minute +60\nlookups per minute +as configured$/m,
-    );
+    const shownGuard = [
+      ...['connections per second +5', 'connections per minute +any number', 'destinations per minute +60'],
+      ...['udp destinations per second +any number', 'failed connections per minute +7'],
+      ...['lookups per minute +as configured', 'max connections +9'],
+    ];
+    assert.match(lines, new RegExp(`^${shownGuard.join('\n')}$`, 'm'));
     const invalid: [args: string[], code: number, expected: RegExp][] = [
       [[], 2, /No limit given/],
       [['--json'], 2, /No limit given/],

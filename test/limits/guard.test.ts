@@ -35,6 +35,7 @@ for (const engine of ['native', 'node'])
               datagrams: { ...lists, guard: { ...NO_GUARD, udpDestinationsPerSecond: MOST } },
               failures: { ...lists, guard: { ...NO_GUARD, failedConnectionsPerMinute: MOST } },
               second: { ...lists, guard: { ...NO_GUARD, connectionsPerSecond: MOST } },
+              places: { ...lists, guard: { ...NO_GUARD, maxConnections: 1 } },
               off: { ...lists, guard: NO_GUARD },
               mail: { ...lists, denyPorts: [] },
               scans: { ...lists, denyPorts: ['smtp', 'scans', 9], bittorrent: 'deny' },
@@ -44,9 +45,12 @@ for (const engine of ['native', 'node'])
       });
     });
 
-    async function account(username: string, egressClass: string | null) {
+    /** @param rules an egress class, or limits of the account itself */
+    async function account(username: string, rules: string | object | null) {
       const id = await daemon.addAccount(username, 'secret');
-      if (egressClass !== null) await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, { egressClass });
+      const limits = typeof rules === 'string' ? { egressClass: rules } : rules;
+      if (limits !== null)
+        assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, limits)).status, 200);
       return { id, login: { port: daemon.socks.port, username, password: 'secret' } };
     }
 
@@ -111,6 +115,29 @@ for (const engine of ['native', 'node'])
         assert.equal((await set({ connectionsPerMinute: wrong })).status, 400);
     });
 
+    it('opens as many connections at once as its own limit says, before that of its class', async () => {
+      const { id, login } = await account('open', { egressClass: 'places', maxConnections: MOST });
+      const open: RawClient[] = [];
+      const more = async () => {
+        const client = await loggedInClient(login);
+        client.send(request('127.0.0.1', target.port));
+        open.push(client);
+        return (await readReply(client)).code;
+      };
+      for (let n = 1; n <= MOST; n += 1) assert.equal(await more(), SUCCEEDED, `${n} of ${MOST}`);
+      assert.equal(await more(), NOT_ALLOWED);
+      await daemon.waitForLine(
+        (each) => each['account'] === 'open' && each['reason'] === 'max-connections-per-account',
+      );
+      const set = (maxConnections: number | null) =>
+        daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits: { maxConnections } });
+      await set(null);
+      assert.equal(await more(), NOT_ALLOWED);
+      await set(0);
+      assert.equal(await more(), SUCCEEDED);
+      for (const client of open) client.destroy();
+    });
+
     it('answers HTTP with 429 and the seconds to wait', async () => {
       const { login } = await account('web', 'connections');
       const fields = `Proxy-Authorization: ${basic('web', 'secret')}\r\n`;
@@ -124,51 +151,70 @@ for (const engine of ['native', 'node'])
       client.destroy();
     });
 
-    it('slows down what comes too fast by a second at most, and refuses more', async () => {
-      const { login } = await account('fast', 'second');
-      const clients = await Promise.all(Array.from({ length: 4 * MOST }, () => loggedInClient(login)));
-      for (const client of clients) client.send(request('127.0.0.1', target.port));
-      const replies = await Promise.all(clients.map((client) => readReply(client)));
-      for (const client of clients) client.destroy();
-      const served = replies.filter(({ code }) => code === SUCCEEDED).length;
-      // At once, then one second's worth in turn; a slow machine may take longer to send them.
-      assert.ok(served >= 2 * MOST && served < 4 * MOST, `${served} served`);
-      const line = await daemon.waitForLine(
-        (each) => each.msg === 'account limited' && each['account'] === 'fast',
-      );
-      assert.ok(Number(line['slowed']) > 0);
-    });
+    for (const [username, rules] of [
+      ['fast', 'second'],
+      ['fast-own', { connectionsPerSecond: MOST }],
+    ] as const)
+      it(`slows down what comes too fast by a second at most, and refuses more, by ${username === 'fast' ? 'its class' : 'its own limit'}`, async () => {
+        const { login } = await account(username, rules);
+        const clients = await Promise.all(Array.from({ length: 4 * MOST }, () => loggedInClient(login)));
+        for (const client of clients) client.send(request('127.0.0.1', target.port));
+        const replies = await Promise.all(clients.map((client) => readReply(client)));
+        for (const client of clients) client.destroy();
+        const served = replies.filter(({ code }) => code === SUCCEEDED).length;
+        // At once, then one second's worth in turn; a slow machine may take longer to send them.
+        assert.ok(served >= 2 * MOST && served < 4 * MOST, `${served} served`);
+        const line = await daemon.waitForLine(
+          (each) => each.msg === 'account limited' && each['account'] === username,
+        );
+        assert.ok(Number(line['slowed']) > 0);
+      });
 
-    it('refuses new destinations, and none that the account uses', async () => {
-      const { login } = await account('scan', 'destinations');
-      for (let n = 1; n <= MOST; n += 1)
-        assert.equal(await replyOf(login, hostOf(n), target.port), SUCCEEDED);
-      assert.equal(await replyOf(login, hostOf(MOST + 1), target.port), NOT_ALLOWED);
-      assert.equal(await replyOf(login, hostOf(1), target.port), SUCCEEDED);
-    });
+    for (const [username, rules] of [
+      ['scan', 'destinations'],
+      ['scan-own', { destinationsPerMinute: MOST }],
+    ] as const)
+      it(`refuses new destinations, and none that the account uses, by ${username === 'scan' ? 'its class' : 'its own limit'}`, async () => {
+        const { login } = await account(username, rules);
+        for (let n = 1; n <= MOST; n += 1)
+          assert.equal(await replyOf(login, hostOf(n), target.port), SUCCEEDED);
+        assert.equal(await replyOf(login, hostOf(MOST + 1), target.port), NOT_ALLOWED);
+        assert.equal(await replyOf(login, hostOf(1), target.port), SUCCEEDED);
+      });
 
-    it('refuses new destinations after too many failures, each destination counted once', async () => {
-      const { login } = await account('failing', 'failures');
-      // No other test listens on port 9 (discard).
-      for (let n = 0; n < 2 * MOST; n += 1) assert.notEqual(await replyOf(login, hostOf(1), 9), NOT_ALLOWED);
-      for (let n = 2; n <= MOST; n += 1) assert.notEqual(await replyOf(login, hostOf(n), 9), NOT_ALLOWED);
-      assert.equal(await replyOf(login, hostOf(MOST + 1), target.port), NOT_ALLOWED);
-    });
+    for (const [username, rules] of [
+      ['failing', 'failures'],
+      ['failing-own', { failedConnectionsPerMinute: MOST }],
+    ] as const)
+      it(`refuses new destinations after too many failures, each destination counted once, by ${username === 'failing' ? 'its class' : 'its own limit'}`, async () => {
+        const { login } = await account(username, rules);
+        // No other test listens on port 9 (discard).
+        for (let n = 0; n < 2 * MOST; n += 1)
+          assert.notEqual(await replyOf(login, hostOf(1), 9), NOT_ALLOWED);
+        for (let n = 2; n <= MOST; n += 1) assert.notEqual(await replyOf(login, hostOf(n), 9), NOT_ALLOWED);
+        assert.equal(await replyOf(login, hostOf(MOST + 1), target.port), NOT_ALLOWED);
+      });
 
-    it('drops datagrams to more new destinations', async (t) => {
-      const { login } = await account('pings', 'datagrams');
-      const ends = [];
-      for (let n = 1; n <= 3 * MOST; n += 1) ends.push(await startUdpEcho(t, hostOf(n)));
-      const client = await associateThrough(t, login);
-      for (const [n, end] of ends.entries()) client.send(hostOf(n + 1), end.port, Buffer.from('ping'));
-      for (let n = 0; n < MOST; n += 1) await client.receive();
-      const line = daemon.waitForLine((each) => each.msg === 'session ended' && each['account'] === 'pings');
-      await daemon.waitForLine((each) => each.msg === 'account limited' && each['account'] === 'pings');
-      client.control.destroy();
-      const { dropped } = (await line) as unknown as { dropped: Record<string, number> };
-      const many = dropped['too-many-destinations'] ?? 0;
-      assert.ok(many > 0 && many <= 2 * MOST, `${many}`);
-    });
+    for (const [username, rules] of [
+      ['pings', 'datagrams'],
+      ['pings-own', { udpDestinationsPerSecond: MOST }],
+    ] as const)
+      it(`drops datagrams to more new destinations, by ${username === 'pings' ? 'its class' : 'its own limit'}`, async (t) => {
+        const { login } = await account(username, rules);
+        const ends = [];
+        for (let n = 1; n <= 3 * MOST; n += 1) ends.push(await startUdpEcho(t, hostOf(n)));
+        const client = await associateThrough(t, login);
+        for (const [n, end] of ends.entries()) client.send(hostOf(n + 1), end.port, Buffer.from('ping'));
+        for (let n = 0; n < MOST; n += 1) await client.receive();
+        const line = daemon.waitForLine(
+          (each) => each.msg === 'session ended' && each['account'] === username,
+        );
+        await daemon.waitForLine((each) => each.msg === 'account limited' && each['account'] === username);
+        client.control.destroy();
+        const { dropped } = (await line) as unknown as { dropped: Record<string, number> };
+        const many = dropped['too-many-destinations'] ?? 0;
+        assert.ok(many > 0 && many <= 2 * MOST, `${many}`);
+      });
 
     /** The rules that the log names for the account's refused destinations, by destination. */
     const rulesOf = (username: string) =>

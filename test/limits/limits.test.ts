@@ -95,9 +95,13 @@ describe('limits of an account', () => {
       quotaBytes: null,
       quotaPeriod: 'month',
       egressClass: null,
+      connectionsPerSecond: null,
       connectionsPerMinute: null,
       destinationsPerMinute: null,
+      udpDestinationsPerSecond: null,
+      failedConnectionsPerMinute: null,
       lookupsPerMinute: null,
+      maxConnections: null,
     });
     assert.deepEqual(
       [

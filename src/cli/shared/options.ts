@@ -2,9 +2,9 @@
 // --quota 50GiB --quota-period month`.
 import { InvalidArgumentError } from 'commander';
 import { parseDuration, parseSize } from '../../config/units.js';
-import { COUNT, MAX_PER_MINUTE, PER_MINUTE } from '../../core/accounts/fields/kinds.js';
+import { COUNT, GUARD_LIMIT, MAX_GUARD_LIMIT } from '../../core/accounts/fields/kinds.js';
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
-import { type AccountLimits, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';
+import { type AccountLimits, EGRESS_LIMITS, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';
 import { iso } from '../../core/clock.js';
 import { isWireDate, parseWireDate } from '../../core/time/wire-date.js';
 import { CommandError } from './command.js';
@@ -75,15 +75,13 @@ const numberOrNone =
 export const count = numberOrNone(COUNT.ofCell, 'a positive whole number');
 export const byteSize = numberOrNone(parseSize, 'a size such as 500MiB or 50GiB');
 const rate = numberOrNone((text) => parseSize(text.replace(/\/s$/, '')), 'a rate such as 512KiB/s or 1MiB/s');
-const eventsPerMinute = numberOrNone(
-  PER_MINUTE.ofCell,
-  `a whole number from 0 (any number) to ${MAX_PER_MINUTE}`,
+const zeroOrMore = numberOrNone(
+  GUARD_LIMIT.ofCell,
+  `a whole number from 0 (any number) to ${MAX_GUARD_LIMIT}`,
   0,
 );
-const perMinute = (noun: string, what: string) =>
-  eventsPerMinute(
-    `--${noun}-per-minute <n>  ${what} a minute; 0: any number; none: as egress class or configuration say`,
-  );
+const guarded = (name: string, what: string) =>
+  zeroOrMore(`--${name} <n>  ${what}; 0: any number; none: as egress class or configuration say`);
 
 export const PLAN_LIMITS = {
   maxSessions: count('--max-sessions <n>  maximum concurrent sessions'),
@@ -92,9 +90,13 @@ export const PLAN_LIMITS = {
   bytesPerSecondDown: rate('--rate-down <rate>  rate to the client, over all sessions: 1MiB/s'),
   quotaBytes: byteSize('--quota <size>  traffic per period, up and down together: 50GiB'),
   quotaPeriod: choice('--quota-period <period>  when usage resets', QUOTA_PERIODS),
-  connectionsPerMinute: perMinute('connections', 'new connections'),
-  destinationsPerMinute: perMinute('destinations', 'different destinations'),
-  lookupsPerMinute: perMinute('lookups', 'names to look up'),
+  connectionsPerSecond: guarded('connections-per-second', 'new connections a second'),
+  connectionsPerMinute: guarded('connections-per-minute', 'new connections a minute'),
+  destinationsPerMinute: guarded('destinations-per-minute', 'different destinations a minute'),
+  udpDestinationsPerSecond: guarded('udp-destinations-per-second', 'datagrams to new destinations a second'),
+  failedConnectionsPerMinute: guarded('failed-connections-per-minute', 'failed connections a minute'),
+  lookupsPerMinute: guarded('lookups-per-minute', 'names to look up a minute'),
+  maxConnections: guarded('max-connections', 'connections at once'),
 };
 
 export const ACCOUNT_LIMITS = {
@@ -104,15 +106,11 @@ export const ACCOUNT_LIMITS = {
 
 type Words = (value: number, limits: PlanLimits) => string;
 const perSecond = (bytes: number): string => `${formatBytes(bytes)}/s`;
-const inMinute = (n: number): string => (n === 0 ? 'any number' : String(n));
-/** Others are shown as they are. */
+/** Others are shown as they are; 0 is any number. */
 const AMOUNTS: { readonly [Name in keyof AccountLimits]?: (value: number) => string } = {
   bytesPerSecondUp: perSecond,
   bytesPerSecondDown: perSecond,
   quotaBytes: formatBytes,
-  connectionsPerMinute: inMinute,
-  destinationsPerMinute: inMinute,
-  lookupsPerMinute: inMinute,
 };
 
 /** Each limit with its label. @param notes what follows an amount, by limit */
@@ -122,15 +120,16 @@ export function limitLines(
 ): Record<string, string> {
   const names = Object.keys(ACCOUNT_LIMITS) as (keyof AccountLimits)[];
   const lines = names.map((name) => {
-    const none = name.endsWith('PerMinute') ? 'as configured' : NONE;
-    const value = limits[name] === null ? none : (AMOUNTS[name] ?? String)(limits[name] as number);
+    const none = name !== 'egressClass' && EGRESS_LIMITS.includes(name) ? 'as configured' : NONE;
+    const amount = limits[name] || 'any number';
+    const value = limits[name] === null ? none : (AMOUNTS[name] ?? String)(amount as number);
     const label = ACCOUNT_LIMITS[name].first.name().replaceAll('-', ' ');
     return [label, notes[name] ? `${value}   (${notes[name]})` : value];
   });
   return Object.fromEntries(lines);
 }
 
-const eachMinute = (noun: string) => (n: number) => `${n === 0 ? 'any number of' : n} ${noun} per minute`;
+const some = (what: string) => (n: number) => `${n === 0 ? 'any number of' : n} ${what}`;
 /** The parts of the line of a plan, in their order. */
 const WORDS: { readonly [Name in keyof PlanLimits]?: Words } = {
   quotaBytes: (bytes, { quotaPeriod: period }) =>
@@ -139,9 +138,13 @@ const WORDS: { readonly [Name in keyof PlanLimits]?: Words } = {
   maxClientAddresses: (n) => `${n} ${n === 1 ? 'address' : 'addresses'}`,
   bytesPerSecondDown: (bytes) => `${perSecond(bytes)} down`,
   bytesPerSecondUp: (bytes) => `${perSecond(bytes)} up`,
-  connectionsPerMinute: eachMinute('connections'),
-  destinationsPerMinute: eachMinute('destinations'),
-  lookupsPerMinute: eachMinute('lookups'),
+  connectionsPerSecond: some('connections per second'),
+  connectionsPerMinute: some('connections per minute'),
+  destinationsPerMinute: some('destinations per minute'),
+  udpDestinationsPerSecond: some('new UDP destinations per second'),
+  failedConnectionsPerMinute: some('failed connections per minute'),
+  lookupsPerMinute: some('lookups per minute'),
+  maxConnections: some('connections at once'),
 };
 
 /** `50 GiB per month, 2 addresses, 3 MiB/s down`; `no limits` where there are none. */

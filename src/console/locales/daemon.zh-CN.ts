@@ -119,7 +119,7 @@ export const LINE_TEXTS: Readonly<Record<string, string>> = {
   id: 'id 不是 GUID',
   usage: '用量须为不小于 0 的整数（字节）',
   limit: '{field} 须为不小于 1 的整数',
-  'per-minute': '{field} 须为 0（不限）至 10000000 的整数',
+  'guard-limit': '{field} 须为 0（不限）至 10000000 的整数',
   choice: '{field} 只能是 {allowed}',
   text: '{field} 不是文本',
   'no-egress-class': '配置里没有这个出口类别',

@@ -95,12 +95,16 @@ export const plans = {
   'limits.quotaPeriod': ['Quota period', '配额周期'],
   'limits.egressClass': ['Egress class', '出口类别'],
   'limits.egressClass.none': ['default rules', '默认规则'],
+  'limits.connectionsPerSecond': ['New connections a second', '每秒新连接数'],
   'limits.connectionsPerMinute': ['New connections a minute', '每分钟新连接数'],
   'limits.destinationsPerMinute': ['Destinations a minute', '每分钟目标地址数'],
+  'limits.udpDestinationsPerSecond': ['New UDP destinations a second', '每秒新 UDP 目标数'],
+  'limits.failedConnectionsPerMinute': ['Failed connections a minute', '每分钟失败连接数'],
   'limits.lookupsPerMinute': ['Names looked up a minute', '每分钟域名查询数'],
+  'limits.maxConnections': ['Connections at once', '同时连接数'],
   'limits.asConfigured': ['as configured', '按配置'],
   'limits.off': ['any number', '不限'],
-  'limits.wrongPerMinute': [
+  'limits.wrongGuard': [
     'Must be a whole number up to 10,000,000; 0 means any number, empty as egress class or configuration say.',
     '须为不超过 10000000 的整数；0 表示不限，留空表示按出口类别或配置。',
   ],

@@ -28,7 +28,7 @@ interface Ending {
   endLongestIdle(account: WorkerAccount, minIdleMs: number): boolean;
 }
 
-/** A class may have its own `maxConnectionsPerAccount`; 0: no limit. */
+/** An account or its class may have its own `maxConnectionsPerAccount`; 0: no limit. */
 type Base = Pick<WorkerBase, 'settings' | 'index' | 'workers' | 'gauges' | 'sendToPeer' | 'log'>;
 
 type PlaceRequest = Pick<SessionRequest, 'account' | 'command' | 'client'>;
@@ -65,8 +65,9 @@ export class Places {
     const { egressClasses, maxConnectionsPerAccount, maxConnectionsPerSource } = settings;
     const { account } = request;
     const places = placesOf(request.command);
-    const { maxConnections } = egressClasses[account.record.limits.egressClass ?? '']?.guard ?? {};
-    const perAccount = maxConnections ?? maxConnectionsPerAccount ?? 0;
+    const { maxConnections, egressClass } = account.record.limits;
+    const ofClass = egressClasses[egressClass ?? '']?.guard?.maxConnections;
+    const perAccount = maxConnections ?? ofClass ?? maxConnectionsPerAccount ?? 0;
     if (perAccount > 0 && account.places + places > perAccount) return 'max-connections-per-account';
     const ofSource = this.#countSource(request, places);
     let refusal: PlaceRefusal | null = null;

@@ -96,4 +96,11 @@ export const migrations: readonly Migration[] = [
   columns('0034_account_suspension', 'accounts', { suspended_until: bigInteger, suspend_reason: text }),
   { name: '0035_account_links', up: accounts.links },
   { name: '0036_traffic_parts', up: activity.trafficParts },
+  // As 0033.
+  columns('0037_more_guard_limits', 'account_limits', {
+    connections_per_second: integer,
+    udp_destinations_per_second: integer,
+    failed_connections_per_minute: integer,
+    max_connections: integer,
+  }),
 ];

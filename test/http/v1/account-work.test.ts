@@ -172,7 +172,11 @@ describe('tags, names and plans of accounts', () => {
     exit: null,
   };
   /** A script of an earlier version does not give them. */
-  const AS_CONFIGURED = { connectionsPerMinute: null, destinationsPerMinute: null, lookupsPerMinute: null };
+  const AS_CONFIGURED = {
+    ...{ connectionsPerSecond: null, connectionsPerMinute: null, destinationsPerMinute: null },
+    ...{ udpDestinationsPerSecond: null, failedConnectionsPerMinute: null, lookupsPerMinute: null },
+    maxConnections: null,
+  };
   const PACK = {
     ...{ name: 'pack', days: 10, startsAtFirstLogin: true },
     limits: { ...MONTH.limits, maxClientAddresses: 1, quotaBytes: 10e9, quotaPeriod: 'never' },

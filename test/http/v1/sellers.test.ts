@@ -303,13 +303,21 @@ describe('a seller', async () => {
   });
 
   it('may not change limits of the guard, and gets them from a plan', async () => {
-    const limits = { ...NO_PLAN_LIMITS, connectionsPerMinute: 60 };
+    const GUARD = {
+      ...{ connectionsPerSecond: 61, connectionsPerMinute: 62, destinationsPerMinute: 63 },
+      ...{ udpDestinationsPerSecond: 64, failedConnectionsPerMinute: 65, lookupsPerMinute: 66 },
+      maxConnections: 67,
+    };
+    const limits = { ...NO_PLAN_LIMITS, ...GUARD };
     const plan = { name: 'guarded', days: 1, startsAtFirstLogin: false, limits, exit: null };
     assert.equal((await admin.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
     const made = await create(seller, { plan: 'guarded', limits: { lookupsPerMinute: null } });
-    assert.equal((made.json as { account: { limits: Fields } }).account.limits['connectionsPerMinute'], 60);
+    assert.equal(
+      (made.json as { account: { limits: Fields } }).account.limits['connectionsPerMinute'],
+      GUARD.connectionsPerMinute,
+    );
     const path = `/api/v1/accounts/${idOf(made)}`;
-    for (const name of ['connectionsPerMinute', 'destinationsPerMinute', 'lookupsPerMinute']) {
+    for (const name of Object.keys(GUARD)) {
       const action = { type: 'set-limits', limits: { [name]: 0 } };
       for (const refused of [
         await create(seller, { limits: { [name]: 0 } }),
@@ -320,7 +328,10 @@ describe('a seller', async () => {
         assert.deepEqual([refused.status, codeOf(refused)], [403, 'wrong-role'], name);
     }
     // The same value is no change.
-    assert.equal((await seller.api('PATCH', path, { limits: { connectionsPerMinute: 60 } })).status, 200);
+    assert.equal(
+      (await seller.api('PATCH', path, { limits: { ...GUARD, lookupsPerMinute: null } })).status,
+      200,
+    );
     await admin.api('PUT', '/api/v1/settings/plans', { plans: [] });
   });
 

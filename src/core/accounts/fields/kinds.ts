@@ -63,16 +63,16 @@ export const COUNT: Kind<number | null> = {
   fault: 'limit',
 };
 
-/** Events a minute; 0: any number; null: as a more general rule says. */
-export const PER_MINUTE: Kind<number | null> = {
+/** A limit of the guard; 0: any number; null: as a more general rule says. */
+export const GUARD_LIMIT: Kind<number | null> = {
   ...NUMBER,
   ofCell(cell) {
     const number = wholeNumber(cell);
-    return number !== null && number <= MAX_PER_MINUTE ? number : null;
+    return number !== null && number <= MAX_GUARD_LIMIT ? number : null;
   },
-  fault: 'per-minute',
+  fault: 'guard-limit',
 };
-export const MAX_PER_MINUTE = 10_000_000;
+export const MAX_GUARD_LIMIT = 10_000_000;
 
 const YES = new Set(['true', '1', 'yes', 'y', 'on', 'enabled', '是', '启用', '已启用', '正常', '开', '有效']);
 const NO = new Set([

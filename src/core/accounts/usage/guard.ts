@@ -1,6 +1,6 @@
 // How much one account may open at a time: connections, destinations, failed connects. Against scans, spam and torrents.
 import { MINUTE_MS, SECOND_MS } from '../../clock.js';
-import type { AccountLimits } from './limits.js';
+import { type AccountLimits, EGRESS_LIMITS } from './limits.js';
 
 /** The limits, each a number for one account on one node (0: none), and how login history and notices name what they refuse. */
 export const REFUSED_BY = {
@@ -28,13 +28,13 @@ export interface ClassGuard extends GuardLimits {
   readonly maxConnections?: number | undefined;
 }
 
+const CLASS_GUARD = EGRESS_LIMITS.filter((name): name is keyof ClassGuard => name !== 'egressClass');
+
 /** The limits of an account: its own ones come before those of its class or of the configuration. */
-export const guardOf = (own: AccountLimits, general: ClassGuard): ClassGuard => ({
-  ...general,
-  connectionsPerMinute: own.connectionsPerMinute ?? general.connectionsPerMinute,
-  destinationsPerMinute: own.destinationsPerMinute ?? general.destinationsPerMinute,
-  lookupsPerMinute: own.lookupsPerMinute ?? general.lookupsPerMinute,
-});
+export function guardOf(own: AccountLimits, general: ClassGuard): ClassGuard {
+  const given = CLASS_GUARD.flatMap((name) => (own[name] === null ? [] : [[name, own[name]]]));
+  return { ...general, ...Object.fromEntries(given) };
+}
 
 /** When an account is suspended: after so many refusals (0: never) within a time that begins with the first of them. */
 export interface Suspension {

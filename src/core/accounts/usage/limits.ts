@@ -1,5 +1,5 @@
 // Limits of accounts and their usage: types, and one description of each limit.
-import { COUNT, choiceOf, type Kind, PER_MINUTE, TEXT } from '../fields/kinds.js';
+import { COUNT, choiceOf, GUARD_LIMIT, type Kind, TEXT } from '../fields/kinds.js';
 
 /** When the quota resets: every day, every week on Monday, every calendar month (see calendar.ts), or never. */
 export const QUOTA_PERIODS = ['day', 'week', 'month', 'never'] as const;
@@ -19,10 +19,15 @@ export interface AccountLimits {
   /** Name of a class in the configuration (`egress.classes`); null: the default rules. */
   readonly egressClass: string | null;
   /** Of the guard (guard.ts), counted on each node. null: as the egress class or the configuration says; 0: any number. */
+  readonly connectionsPerSecond: number | null;
   readonly connectionsPerMinute: number | null;
   readonly destinationsPerMinute: number | null;
+  readonly udpDestinationsPerSecond: number | null;
+  readonly failedConnectionsPerMinute: number | null;
   /** Names that are asked of the name servers; null and 0 as above. */
   readonly lookupsPerMinute: number | null;
+  /** At once, an association counts twice; null and 0 as above. */
+  readonly maxConnections: number | null;
 }
 
 /** The kind of each limit, in the order of files and answers. Rows, files and defaults are made from it. */
@@ -34,18 +39,19 @@ const LIMITS: { readonly [Name in keyof AccountLimits]: Kind<AccountLimits[Name]
   quotaBytes: COUNT,
   quotaPeriod: choiceOf(QUOTA_PERIODS, 'month'),
   egressClass: TEXT,
-  connectionsPerMinute: PER_MINUTE,
-  destinationsPerMinute: PER_MINUTE,
-  lookupsPerMinute: PER_MINUTE,
+  connectionsPerSecond: GUARD_LIMIT,
+  connectionsPerMinute: GUARD_LIMIT,
+  destinationsPerMinute: GUARD_LIMIT,
+  udpDestinationsPerSecond: GUARD_LIMIT,
+  failedConnectionsPerMinute: GUARD_LIMIT,
+  lookupsPerMinute: GUARD_LIMIT,
+  maxConnections: GUARD_LIMIT,
 };
-/** Only who has the scope `egress:write` changes these, so that a seller does not lift what protects the server's address. */
-export const EGRESS_LIMITS = [
-  'egressClass',
-  'connectionsPerMinute',
-  'destinationsPerMinute',
-  'lookupsPerMinute',
-] as const satisfies readonly (keyof AccountLimits)[];
 export const LIMIT_KINDS = Object.entries(LIMITS) as readonly [keyof AccountLimits, Kind<unknown>][];
+/** Only who has the scope `egress:write` changes these, so that a seller does not lift what protects the server's address. */
+export const EGRESS_LIMITS = LIMIT_KINDS.flatMap(([name, kind]) =>
+  name === 'egressClass' || kind === GUARD_LIMIT ? [name] : [],
+);
 
 export const NO_LIMITS = Object.fromEntries(
   LIMIT_KINDS.map(([name, { initial }]) => [name, initial]),

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/access/schedule.js';
 import { ACCESS_FIELDS } from '../../../core/accounts/fields/account-fields.js';
 import { CONTACT_LANGUAGES, MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/fields/contacts.js';
-import { MAX_PER_MINUTE } from '../../../core/accounts/fields/kinds.js';
+import { MAX_GUARD_LIMIT } from '../../../core/accounts/fields/kinds.js';
 import { EXIT_NAME } from '../../../core/exits/exit.js';
 import { Bytes, Count, component, Guid, Time, TimeIn } from '../../api/schemas.js';
 
-const PerMinute = z.int().min(0).max(MAX_PER_MINUTE).nullable().meta({
+const GuardLimit = z.int().min(0).max(MAX_GUARD_LIMIT).nullable().meta({
   description: '0: any number; null: as the egress class or the configuration says.',
 });
 
@@ -23,12 +23,18 @@ export const AccountLimits = component('AccountLimits', {
   quotaPeriod: z.enum(['day', 'week', 'month', 'never']),
   /** Name of an egress class of the configuration; null: the default one. */
   egressClass: z.string().min(1).max(64).nullable(),
-  /** New connections of TCP and UDP, on each node. A change needs egress:write, as of the next two and of the class. */
-  connectionsPerMinute: PerMinute,
+  /** New connections of TCP and UDP, on each node. A change needs egress:write, as of those below and of the class. */
+  connectionsPerSecond: GuardLimit,
+  connectionsPerMinute: GuardLimit,
   /** Different destinations. */
-  destinationsPerMinute: PerMinute,
+  destinationsPerMinute: GuardLimit,
+  /** Datagrams to destinations that are new within the minute. */
+  udpDestinationsPerSecond: GuardLimit,
+  failedConnectionsPerMinute: GuardLimit,
   /** Names that are asked of the name servers. */
-  lookupsPerMinute: PerMinute,
+  lookupsPerMinute: GuardLimit,
+  /** At once; an association counts twice. */
+  maxConnections: GuardLimit,
 });
 
 /** A field that is left out stays unchanged. */

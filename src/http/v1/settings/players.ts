@@ -114,14 +114,18 @@ export const pacRoutes = settingRoutes({
   save: ({ body, by }, { pac }, otherVersion) => pac.save(() => body, by, otherVersion),
 });
 
-const { connectionsPerMinute, destinationsPerMinute, lookupsPerMinute } = AccountLimits.shape;
+const asConfigured = AccountLimits.shape.connectionsPerMinute.default(null);
 
-/** Scripts of earlier versions do not know the last three. */
+/** Scripts of earlier versions do not know the limits of the guard. */
 const PlanLimits = AccountLimits.omit({ egressClass: true })
   .extend({
-    connectionsPerMinute: connectionsPerMinute.default(null),
-    destinationsPerMinute: destinationsPerMinute.default(null),
-    lookupsPerMinute: lookupsPerMinute.default(null),
+    connectionsPerSecond: asConfigured,
+    connectionsPerMinute: asConfigured,
+    destinationsPerMinute: asConfigured,
+    udpDestinationsPerSecond: asConfigured,
+    failedConnectionsPerMinute: asConfigured,
+    lookupsPerMinute: asConfigured,
+    maxConnections: asConfigured,
   })
   .meta({ id: 'PlanLimits' });
 

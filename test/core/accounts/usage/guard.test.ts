@@ -83,9 +83,12 @@ for (const limit of Object.keys(REFUSED_BY) as GuardLimit[]) {
 }
 
 it('0 of an account switches a limit of its class off, and an empty one leaves it', () => {
-  const general = { ...NONE, connectionsPerMinute: 5, destinationsPerMinute: 6, lookupsPerMinute: 7 };
+  const names = [...(Object.keys(REFUSED_BY) as GuardLimit[]), 'lookupsPerMinute', 'maxConnections'] as const;
+  const each = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
+  const general = { ...NONE, ...each(5) };
   assert.deepEqual(guardOf(NO_LIMITS, general), general);
-  const own = { ...NO_LIMITS, connectionsPerMinute: 0, destinationsPerMinute: 1, lookupsPerMinute: 0 };
-  const expected = { connectionsPerMinute: 0, destinationsPerMinute: 1, lookupsPerMinute: 0 };
-  assert.deepEqual(guardOf(own, general), { ...NONE, ...expected });
+  for (const value of [0, 1])
+    assert.deepEqual(guardOf({ ...NO_LIMITS, ...each(value) }, general), each(value));
+  for (const name of names)
+    assert.deepEqual(guardOf({ ...NO_LIMITS, [name]: 0 }, general), { ...general, [name]: 0 });
 });

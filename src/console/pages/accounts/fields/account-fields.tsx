@@ -100,12 +100,12 @@ const limit = (label: TextKey, scale = 1, unit = ''): AccountField<number | null
 });
 
 /** A limit of the guard: an empty text is what the class or the configuration says, 0 any number. */
-const perMinute = (label: TextKey): AccountField<number | null> => ({
+const guarded = (label: TextKey): AccountField<number | null> => ({
   ...limit(label),
   isEgress: true,
   read: (typed) => readNumber(typed, { min: 0, max: 10_000_000, whole: true }),
   none: 'limits.asConfigured',
-  wrong: 'limits.wrongPerMinute',
+  wrong: 'limits.wrongGuard',
   words: (value) => (value === 0 ? t('limits.off') : undefined),
   Input: (props) => <Input {...props} inputMode="numeric" placeholder={t('limits.asConfigured')} />,
 });
@@ -228,9 +228,13 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
       ...useNamed('egressClasses', own).map((value) => ({ value, label: value })),
     ]),
   },
-  connectionsPerMinute: perMinute('limits.connectionsPerMinute'),
-  destinationsPerMinute: perMinute('limits.destinationsPerMinute'),
-  lookupsPerMinute: perMinute('limits.lookupsPerMinute'),
+  connectionsPerSecond: guarded('limits.connectionsPerSecond'),
+  connectionsPerMinute: guarded('limits.connectionsPerMinute'),
+  destinationsPerMinute: guarded('limits.destinationsPerMinute'),
+  udpDestinationsPerSecond: guarded('limits.udpDestinationsPerSecond'),
+  failedConnectionsPerMinute: guarded('limits.failedConnectionsPerMinute'),
+  lookupsPerMinute: guarded('limits.lookupsPerMinute'),
+  maxConnections: guarded('limits.maxConnections'),
 };
 
 /** The egress classes or exits that the user may choose: those that there are, or a seller's exits, and the account's own one. */
