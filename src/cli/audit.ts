@@ -13,7 +13,7 @@ import { CommandError, STDIO } from './shared/command.js';
 import { type AddCommands, printList, type Run } from './shared/group.js';
 import { limitOption, pastTime } from './shared/options.js';
 import { choice, param, type ValuesOf } from './shared/params.js';
-import { formatIso } from './shared/table.js';
+import { formatBytes, formatIso } from './shared/table.js';
 
 const VIA = ['console', 'api', 'token', 'cli', 'daemon', 'player'] as const;
 
@@ -130,10 +130,21 @@ export const addTrafficCommand: AddCommands = (program) => {
       limit: limitOption('lines', 100),
     })
     .examples('traffic --since 2026-11-24 --until 2026-11-24', 'traffic --by plan --sort label --json')
-    .lists('No traffic.', 'GET /traffic', [
-      { NAME: ({ label, isOthers }) => label ?? (isOthers ? '(other games)' : '(none)') },
-      { ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
-    ]);
+    .answers(async ({ call, io, note }, query) => {
+      const { items, unknown } = await call('GET /traffic', { query });
+      const unknownBytes = unknown.bytesUp + unknown.bytesDown;
+      const show = () => {
+        printList(io, items, 'No traffic.', [
+          { NAME: ({ label, isOthers }) => label ?? (isOthers ? '(other games)' : '(none)') },
+          { ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
+        ]);
+        if (unknownBytes > 0)
+          note(
+            `Incomplete: ${formatBytes(unknownBytes)} more, of which this is not known (older, or imported)`,
+          );
+      };
+      return [items, show];
+    });
 };
 
 type Question = ValuesOf<typeof QUESTION>;

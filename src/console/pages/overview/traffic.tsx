@@ -35,11 +35,9 @@ export function TrafficPage() {
   const by = BY.find((one) => one === query.get('by')) ?? 'account';
   const sort = (query.get('sort') ?? '-bytes') as NonNullable<Query['sort']>;
   const asked = { ...partsOf(query, 'from', 'until'), by, sort };
-  const list = useLoad(
-    'getTrafficReport',
-    { query: { ...asked, cursor: query.get('cursor') ?? undefined, limit: 100 } },
-    { everyMs: 60_000 },
-  );
+  const list = useLoad('getTrafficReport', {
+    query: { ...asked, cursor: query.get('cursor') ?? undefined, limit: 100 },
+  });
   const mayExport = useMay('exportTraffic');
   const sellers = useMay('listOperators');
   const options = BY.filter((one) => one !== 'seller' || sellers);
