@@ -4,7 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configError } from '../config/config-error.js';
 import type { Config } from '../config.js';
-import { TOTP_KEY_BYTES, type TotpKeys } from '../core/auth/totp.js';
+import { SEAL_KEY_BYTES } from '../core/auth/sealed.js';
+import type { TotpKeys } from '../core/auth/totp.js';
 import { codeOf } from '../core/errors.js';
 
 /** The name of the systemd credential, and of the file in the data folder. */
@@ -26,7 +27,7 @@ export async function openTotpKeys(
 
   async function make(): Promise<Buffer> {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    const created = randomBytes(TOTP_KEY_BYTES);
+    const created = randomBytes(SEAL_KEY_BYTES);
     try {
       await writeFile(own, `${created.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
       return created;

@@ -4,7 +4,7 @@ import { type Config, ConfigError, type Loaded } from '../../config.js';
 import { lacksGeoFile } from '../../core/accounts/access/address-list.js';
 import type { Account } from '../../core/accounts/account.js';
 import { operatorSettingsPrefix } from '../../core/auth/operator.js';
-import { sealedWith, totpKeyFingerprint } from '../../core/auth/totp.js';
+import { sealedWith, sealKeyFingerprint } from '../../core/auth/sealed.js';
 import { StartError } from '../../core/errors.js';
 import { LOST_GEO } from '../../parts/geo.js';
 import { openTotpKeys } from '../../parts/totp-key.js';
@@ -93,7 +93,7 @@ async function totpKey(
     if (!(error instanceof ConfigError)) throw error;
     return [stop(error.message)];
   }
-  const present = key && totpKeyFingerprint(key);
+  const present = key && sealKeyFingerprint(key);
   const wrong = enabled.filter(({ text }) => ![null, present].includes(sealedWith(text)));
   if (wrong.length > 0) {
     const names = wrong.map(({ name, text }) => `${name} (${sealedWith(text)})`).join(', ');

@@ -13,17 +13,8 @@ import {
 import type { Clock } from '../clock.js';
 import { type CounterStore, createSetting, type SettingStore } from '../settings/setting.js';
 import { fingerprintOf } from './people-passwords.js';
-import {
-  matchTotp,
-  NO_TOTP_KEYS,
-  newTotpSecret,
-  openSecret,
-  sealedWith,
-  sealSecret,
-  type TotpKeys,
-  toBase32,
-  totpUri,
-} from './totp.js';
+import { openSecret, sealedWith, sealSecret } from './sealed.js';
+import { matchTotp, NO_TOTP_KEYS, newTotpSecret, type TotpKeys, toBase32, totpUri } from './totp.js';
 
 interface Held {
   /** As stored. */

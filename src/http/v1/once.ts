@@ -3,7 +3,7 @@
 import { hash, hkdfSync, randomUUID } from 'node:crypto';
 import type { Account } from '../../core/accounts/account.js';
 import { canonicalJson, readIdempotencyKey } from '../../core/agents/webhooks.js';
-import { openSecret, sealSecret, TOTP_KEY_BYTES } from '../../core/auth/totp.js';
+import { openSecret, SEAL_KEY_BYTES, sealSecret } from '../../core/auth/sealed.js';
 import { type Clock, DAY_MS } from '../../core/clock.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
 import {
@@ -107,10 +107,10 @@ function identityOf(method: string, { caller, ctx, query, body }: Input, idempot
   const callersKeys = `request ${owner} `;
   const key = callersKeys + hash('sha256', `${callersKeys}${idempotencyKey}`, 'hex');
   const content = canonicalJson([callersKeys, idempotencyKey, method, ctx.path, query, body]);
-  const derived = Buffer.from(hkdfSync('sha256', content, '', 'pulsegate request', 2 * TOTP_KEY_BYTES));
-  const secret = derived.subarray(0, TOTP_KEY_BYTES);
+  const derived = Buffer.from(hkdfSync('sha256', content, '', 'pulsegate request', 2 * SEAL_KEY_BYTES));
+  const secret = derived.subarray(0, SEAL_KEY_BYTES);
   return {
-    ...{ id: randomUUID(), callersKeys, key, digest: derived.subarray(TOTP_KEY_BYTES).toString('hex') },
+    ...{ id: randomUUID(), callersKeys, key, digest: derived.subarray(SEAL_KEY_BYTES).toString('hex') },
     seal: (kept: object): string => sealSecret(secret, key, Buffer.from(JSON.stringify(kept))),
     /** `answer` null: it is not stored, and is made again with the secrets. */
     open: (sealed: string): { secrets: Record<string, string>; answer: Answered | null } =>
