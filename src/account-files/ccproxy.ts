@@ -11,6 +11,8 @@ import { type FileRecord, readRecord } from './record.js';
 
 /** The file is read as a whole. Typical files have some kilobytes. */
 const MAX_CHARS = 16 * 1024 * 1024;
+/** Of `OutgoingIP`: the system chooses. */
+const ANY_ADDRESS = '0.0.0.0';
 const SECTION = /^\[(.+)\]$/;
 const USER = /^User\d+$/i;
 
@@ -76,7 +78,7 @@ function* toRecords(
   };
   const record = readRecord(line, fields, zone);
   const outgoingAddress = of('OutgoingIP');
-  if ('fault' in record || outgoingAddress === undefined || outgoingAddress === '0.0.0.0') yield record;
+  if ('fault' in record || outgoingAddress === undefined || outgoingAddress === ANY_ADDRESS) yield record;
   else yield { ...record, account: { ...record.account, outgoingAddress } };
 }
 
@@ -107,8 +109,13 @@ function decodePassword(text: string | undefined): string | undefined {
 /**
  * Writes AccInfo.ini with dates in `zone`, which must be the time zone of the CCProxy host. The format has no escape for line
  * breaks; user names contain none, and remarks are not written.
+ * @param outgoing address of each exit by its name; '' when it leaves not from one alone
  */
-export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable {
+export function writeCcproxy(
+  views: Iterable<FileView>,
+  zone = 'UTC',
+  outgoing: ReadonlyMap<string, string> = new Map(),
+): Readable {
   const texts = function* () {
     let count = 0;
     for (const { view } of views) {
@@ -126,6 +133,7 @@ export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable 
         `MaxConn=${view.account.limits.maxSessions ?? -1}`,
         `AutoDisable=${account.expiresAt === null ? 0 : 1}`,
         `DisableDateTime=${until.replace('T', ' ')}`,
+        `OutgoingIP=${outgoing.get(account.exit ?? '') || ANY_ADDRESS}`,
       ];
       yield `${lines.join('\r\n')}\r\n\r\n`;
     }

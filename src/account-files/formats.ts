@@ -25,11 +25,18 @@ export function readAccounts(
   }
 }
 
-/** `ccproxy` cannot store hashes, so it ignores `withHashes`. Only `ccproxy` uses `zone`, because its dates have no time zone. */
+/**
+ * `ccproxy` cannot store hashes, so it ignores `withHashes`. Only `ccproxy` uses `zone`, because its dates have no time zone,
+ * and `outgoing`, because the others name the exit itself.
+ */
 export function writeAccounts(
   format: FileFormat,
   views: Iterable<FileView>,
-  options: { readonly withHashes: boolean; readonly zone?: string },
+  options: {
+    readonly withHashes: boolean;
+    readonly zone?: string;
+    readonly outgoing?: ReadonlyMap<string, string>;
+  },
 ): Readable {
   switch (format) {
     case 'csv':
@@ -37,6 +44,6 @@ export function writeAccounts(
     case 'json':
       return writeJson(views, options);
     case 'ccproxy':
-      return writeCcproxy(views, options.zone);
+      return writeCcproxy(views, options.zone, options.outgoing);
   }
 }

@@ -52,7 +52,7 @@ export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
     const ip = parseIp(text);
     if (!ip) return 'outgoing-address';
     const address = formatIp(ip);
-    const same = exits.list().flatMap((exit) => (leavesFrom(exit, address) ? exit.name : []));
+    const same = exits.list().flatMap((exit) => (outgoingAddressOf(exit) === address ? exit.name : []));
     if (existing?.exit != null && same.includes(existing.exit)) return { exit: existing.exit };
     const exit = same.find((name) => accounts.hasExit(name, existing?.owner));
     if (exit !== undefined) return deps.mayChange({ exit }, existing) ? { exit } : 'outgoing-exit';
@@ -99,14 +99,17 @@ export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
   };
 }
 
-/** Whether sessions of an exit leave from `address`, in its canonical form, and else as they would without an exit. */
-function leavesFrom(
-  { addresses, upstreams, interface: device, mark, family }: Exit,
-  address: string,
-): boolean {
+/** The address, in its canonical form, from which sessions of an exit leave, if they else leave as they would without an exit. */
+export function outgoingAddressOf({
+  addresses,
+  upstreams,
+  interface: device,
+  mark,
+  family,
+}: Exit): string | null {
   const ip = addresses.length === 1 ? parseIp(addresses[0] ?? '') : null;
   const isPlain = upstreams.length === 0 && device === null && mark === null && family === null;
-  return ip !== null && formatIp(ip) === address && isPlain;
+  return ip !== null && isPlain ? formatIp(ip) : null;
 }
 
 /** Whether sockets of this machine can be bound to the address. */

@@ -106,7 +106,7 @@ export const addTraceCommand: AddCommands = (program) => {
             DESTINATION: ({ destination: { host, port }, protocol }) =>
               formatHostPort(host, port) + (protocol === 'udp' ? '/udp' : ''),
             OUTGOING: ({ outgoing, exit }) =>
-              outgoing ? formatHostPort(outgoing.address, outgoing.port) : (exit ?? ''),
+              outgoing ? formatHostPort(outgoing.address ?? '*', outgoing.port) : (exit ?? ''),
           },
           { NODE: 'node', FROM: 'startedAt' },
           { TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : '') },

@@ -16,7 +16,7 @@ import { associateThrough, startUdpEcho } from '../helpers/udp-client.js';
 interface Item {
   readonly account: { readonly id: string; readonly username: string };
   readonly client: string;
-  readonly outgoing: { readonly address: string; readonly port: number } | null;
+  readonly outgoing: { readonly address: string | null; readonly port: number } | null;
   readonly destination: { readonly host: string; readonly address: string; readonly port: number };
   readonly protocol: string;
   readonly session: string;
@@ -151,7 +151,7 @@ describe('a trace', () => {
       assert.equal(items.length, 1);
       return items[0];
     });
-    assert.deepEqual(byPort?.outgoing, { address: '', port });
+    assert.deepEqual(byPort?.outgoing, { address: null, port });
     assert.deepEqual(byPort?.destination, { host: 'localhost', address: '127.0.0.1', port: two.port });
     const byName = await trace(daemon, {
       destination: 'LOCALHOST.',

@@ -205,6 +205,27 @@ describe('outgoing addresses of CCProxy', async () => {
     await eventually(() => assert.deepEqual(seen, ['127.0.0.2', '127.0.0.3', '127.0.0.1']));
   });
 
+  it('are in an export, and an import of it gives accounts the same exits', async () => {
+    await daemon.api('POST', '/api/v1/exits', { name: 'two', addresses: ['127.0.0.2', '127.0.0.9'] });
+    const { json } = await daemon.api('POST', '/api/v1/accounts', { username: 'o5', exit: 'two' });
+    const query = 'format=ccproxy&sort=username';
+    const { text } = await fetchFrom(daemon, 'GET', `/api/v1/accounts/export?${query}`, { authorization });
+    assert.deepEqual(text.match(/^(?:UserName|OutgoingIP)=\S+/gm), [
+      ...['UserName=o1', 'OutgoingIP=127.0.0.2', 'UserName=o2', 'OutgoingIP=127.0.0.3'],
+      ...['UserName=o3', 'OutgoingIP=127.0.0.2', 'UserName=o4', 'OutgoingIP=0.0.0.0'],
+      ...['UserName=o5', 'OutgoingIP=0.0.0.0'],
+    ]);
+    const { id } = (json as { account: Json }).account;
+    await daemon.api('DELETE', `/api/v1/accounts/${id}`);
+    await daemon.api('DELETE', '/api/v1/exits/two');
+    const path = '/api/v1/accounts/import?format=ccproxy&existing=replace';
+    const headers = { authorization, 'content-type': 'text/plain' };
+    await fetchFrom(daemon, 'POST', path, headers, text.replace(/\[User005\][^[]*/, ''));
+    assert.deepEqual(await Promise.all(Object.keys(users).map(exitOf)), [
+      ...['127.0.0.2', '127.0.0.3_2', '127.0.0.2', null],
+    ]);
+  });
+
   it('are those of existing accounts only when these are replaced', async () => {
     const moved = { o1: '127.0.0.4', o2: '127.0.0.3' };
     assert.deepEqual(await imported(moved, '&existing=keep'), [0, 0, 0, 0, []]);

@@ -64,7 +64,7 @@ function destinationTitle({ destination, protocol, outgoing, exit, connectMs }: 
   return [
     `${destination.host}:${destination.port}/${protocol}`,
     destination.address,
-    outgoing && t('sessions.outgoing', { from: `${outgoing.address}:${outgoing.port}` }),
+    outgoing && t('sessions.outgoing', { from: `${outgoing.address ?? '*'}:${outgoing.port}` }),
     exit && t('sessions.exit', { exit }),
     connectMs !== null && t('sessions.connectMs', { ms: connectMs }),
   ]

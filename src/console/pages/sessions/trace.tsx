@@ -182,7 +182,7 @@ function columns(): readonly Column<TraceItem>[] {
       const { host, address, port } = destination;
       const where = shown({ address: host, port });
       const link = href(['sessions'], { search: account.username });
-      const from = `${address === host ? '' : address} ← ${outgoing ? shown(outgoing) : (exit ?? '')}`;
+      const from = `${address === host ? '' : address} ← ${outgoing ? shown({ ...outgoing, address: outgoing.address ?? '*' }) : (exit ?? '')}`;
       return <Lines of={[isLive ? <a href={link}>{where}</a> : where, from]} />;
     }),
     column('when', 'trace.when', {}, ({ startedAt, endedAt }) => (

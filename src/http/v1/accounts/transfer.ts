@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type FileFormat as Format, readAccounts, writeAccounts } from '../../../account-files/formats.js';
 import { importAccounts } from '../../../account-files/import.js';
+import { outgoingAddressOf } from '../../../account-files/outgoing.js';
 import { spooled } from '../../../account-files/spool.js';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
 import { isTimeZone } from '../../../core/time/time-zone.js';
@@ -58,11 +59,12 @@ export const accountExportRoutes = [
         ({ account }) => account.id,
       );
       const { type, name } = FILE_TYPES[format];
+      const outgoing = new Map(deps.exits.list().map((exit) => [exit.name, outgoingAddressOf(exit) ?? '']));
       const withUsage = function* () {
         for (const view of items) yield { view, usage: deps.usage.lastView(view.account) };
       };
       return {
-        body: writeAccounts(format, withUsage(), { withHashes, zone }),
+        body: writeAccounts(format, withUsage(), { withHashes, zone, outgoing }),
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };
     },

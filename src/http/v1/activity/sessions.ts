@@ -13,6 +13,8 @@ import { pageSortedBy, type SortKeys, sortBy, sortedCursors } from '../cursors.j
 import { ClientFields } from './logins.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
+/** `address` is null for UDP that the exit binds to none: the system chooses one for each destination. */
+export const Outgoing = z.object({ address: z.string().nullable(), port: z.int() });
 
 const LiveSession = component('LiveSession', {
   id: Guid,
@@ -27,8 +29,8 @@ const LiveSession = component('LiveSession', {
   /** `host` is the requested host, `address` the address that the daemon connected to. */
   destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
   gameId: z.string().nullable(),
-  /** Our end of the connection to the destination, or to the upstream proxy. Of UDP: the port alone. */
-  outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
+  /** Our end of the connection to the destination, or to the upstream proxy. `address` is null for UDP, unless the exit names it. */
+  outgoing: Outgoing.nullable(),
   /** The upstream proxy, as host:port; null: direct. */
   via: z.string().nullable(),
   /** The name of the exit; null: none. */
@@ -133,13 +135,14 @@ function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ..
     ...session,
     client: endOf(client),
     destination: { host: destination.host, ...endOf(destination) },
-    outgoing: outgoing && endOf(outgoing),
+    outgoing: outgoing && outgoingOf(outgoing),
     openedAt: iso(openedAt),
     bytesPerSecondUp: rateUp,
     bytesPerSecondDown: rateDown,
   };
 }
 
+export const outgoingOf = ({ address, port }: Endpoint) => ({ address: address || null, port });
 const endOf = ({ address, port }: Endpoint): Endpoint => ({ address, port });
 
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>

@@ -15,6 +15,7 @@ import { Bytes, Count, component, fault, Guid, openPageOf, Time, TimeIn } from '
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './logins.js';
+import { Outgoing, outgoingOf } from './sessions.js';
 
 const Port = z.coerce.number().int().min(1).max(65_535);
 /** Longer ones would read a large part of the records. */
@@ -41,8 +42,8 @@ const TraceItem = component('TraceItem', {
   account: z.object({ id: Guid, username: z.string() }),
   /** The origin by the files of today. */
   ...ClientFields,
-  /** Our end as the destination sees it. Of UDP the port alone; null: an upstream proxy has it. */
-  outgoing: z.object({ address: z.string(), port: z.int() }).nullable(),
+  /** Our end as the destination sees it. Its `address` is null for UDP, unless the exit names it; null: an upstream proxy has it. */
+  outgoing: Outgoing.nullable(),
   destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
   protocol: z.enum(['tcp', 'udp']),
   session: Guid,
@@ -189,7 +190,7 @@ function present(
     ...withTimes(shown, 'startedAt', 'endedAt'),
     ...(live && { bytesUp: live.bytesUp, bytesDown: live.bytesDown }),
     account: { id: accountId, username },
-    outgoing: outgoing.port === 0 ? null : outgoing,
+    outgoing: outgoing.port === 0 ? null : outgoingOf(outgoing),
     destination: { host, address, port },
     isLive: live !== undefined,
   };
