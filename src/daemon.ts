@@ -138,7 +138,10 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
   const { sockets, handed, players, tlsListeners, listeners } = serving;
   // Their accounts came with them: neither sessions nor logins wait for the rest of the program to be loaded, nor for a database that
   // is migrated or does not answer.
-  if (handed) for (const part of [players, tlsListeners, listeners]) await lifecycle.startEarly(part);
+  if (handed) {
+    for (const part of [players, tlsListeners, listeners]) await lifecycle.startEarly(part);
+    await players.plane.synced();
+  }
   const { startControlPlane } = await options.loadControlPlane();
   return {
     ...(await startControlPlane(options, serving, lifecycle)),

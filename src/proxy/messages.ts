@@ -111,8 +111,12 @@ export type WorkerMessage =
   | { readonly kind: 'freeze'; readonly token: number }
   /** Asks a frozen worker for what another process needs; answered by `captured`. */
   | { readonly kind: 'capture'; readonly token: number }
-  /** Connections of another process; their descriptors are of this one. */
-  | { readonly kind: 'take-over'; readonly connections: readonly HandedConnection[] }
+  /** Connections of another process; their descriptors are of this one. Messages like it follow at once, up to the last. */
+  | {
+      readonly kind: 'take-over';
+      readonly connections: readonly HandedConnection[];
+      readonly isLast: boolean;
+    }
   | { readonly kind: 'stop' };
 
 /** A connection on its way to the worker of its account. */

@@ -49,15 +49,17 @@ export class PlaneAccounts {
     this.#changed.set(id, record);
   }
 
-  /**
-   * A session of another process continues in the worker of its account. What is left of a quota is known without its bytes so far;
-   * from now on they are counted.
-   */
+  /** A session of another process continues in the worker of its account. Call `resumedAll` after the last one. */
   resumed({ accountId: id, bytesUp, bytesDown }: HandedSession): void {
-    const record = this.#records.get(id);
-    const counted = (this.#counted.get(id) ?? 0) + bytesUp + bytesDown;
-    this.#counted.set(id, counted);
-    if (record) this.#records.set(id, { ...record, quotaCounted: counted });
+    this.#counted.set(id, (this.#counted.get(id) ?? 0) + bytesUp + bytesDown);
+  }
+
+  /** What is left of quotas is known without the bytes of resumed sessions so far; from now on they are counted. */
+  resumedAll(): void {
+    for (const [id, quotaCounted] of this.#counted) {
+      const record = this.#records.get(id);
+      if (record) this.#records.set(id, { ...record, quotaCounted });
+    }
   }
 
   /** For another process: what is left of each quota now. All bytes must have been counted. */

@@ -17,6 +17,9 @@ interface CapturedConnections {
   readonly descriptors: readonly number[];
 }
 
+/** Number of connections that a worker takes over at once, while others wait. */
+const TAKEN_AT_ONCE = 64;
+
 /** Freezes the workers, and captures their connections. @param count called once all events of the workers have been processed */
 export async function captureAll(
   workers: readonly PlaneWorker[],
@@ -40,17 +43,16 @@ export async function captureAll(
   for (const [i, worker] of workers.entries()) {
     const answer = answers[i];
     const captured = answer?.kind === 'captured' ? answer.connections : [];
-    for (const whole of joined(worker.sessions(), captured)) {
-      const first = descriptors.length;
-      descriptors.push(...whole.descriptors);
-      connections.push({
-        ...whole,
-        descriptors: whole.descriptors.map((_, at) => first + at),
-      } as HandedConnection);
-    }
     const owned = new OwnedDescriptors(worker.shared.owned);
-    // A thread that dies must not take them along.
-    for (const fd of captured.flatMap(({ descriptors: own }) => own)) owned.remove(fd);
+    for (const whole of joined(worker.sessions(), captured)) {
+      const indices: number[] = [];
+      for (const fd of whole.descriptors) {
+        indices.push(descriptors.push(fd) - 1);
+        // A thread that dies must not take it along.
+        owned.remove(fd);
+      }
+      connections.push(Object.assign(whole, { descriptors: indices }));
+    }
   }
   return { connections, descriptors };
 }
@@ -65,7 +67,7 @@ function joined(
     if (handed.kind === 'request') return [handed];
     const session = bySlot.get(handed.session.slot)?.handOver(handed.session);
     bySlot.delete(handed.session.slot);
-    return session ? [{ ...handed, session }] : [];
+    return session ? [Object.assign(handed, { session })] : [];
   });
   const lost = [...bySlot.values()].map((session): HandedConnection => {
     const { ageMs, gameId } = session;
@@ -77,6 +79,10 @@ function joined(
   });
   return [...whole, ...lost];
 }
+
+/** Those that transfer bytes come first: their players notice a pause. Only what has no session yet may open one: it comes last. */
+const quietMs = (handed: HandedConnection): number =>
+  handed.kind === 'request' ? Number.MAX_VALUE : 'idleMs' in handed ? handed.idleMs : 0;
 
 interface Part {
   readonly worker: PlaneWorker;
@@ -97,7 +103,8 @@ export function distribute(
   const parts = workers.map((worker): Part => ({ worker, connections: [], slots: 0 }));
   const pausedMs = Math.max(0, systemMs() - state.capturedAt);
   const lost: Partial<Record<LostReason, number>> = {};
-  for (const [i, handed] of state.connections.entries()) {
+  const inOrder = [...state.connections].sort((a, b) => quietMs(a) - quietMs(b));
+  for (const [i, handed] of inOrder.entries()) {
     const username = handed.kind === 'request' ? handed.login?.username : handed.session.username;
     const part = parts[username === undefined ? i % parts.length : accounts.workerOf(username)];
     if (part === undefined) continue;
@@ -108,8 +115,12 @@ export function distribute(
   for (const { worker, connections } of parts) {
     const owned = new OwnedDescriptors(worker.shared.owned);
     for (const each of connections) for (const fd of each.descriptors) owned.tryGive(fd);
-    if (connections.length > 0) worker.send({ kind: 'take-over', connections });
+    for (let at = 0; at < connections.length; at += TAKEN_AT_ONCE) {
+      const isLast = at + TAKEN_AT_ONCE >= connections.length;
+      worker.send({ kind: 'take-over', connections: connections.slice(at, at + TAKEN_AT_ONCE), isLast });
+    }
   }
+  accounts.resumedAll();
   return lost;
 }
 

@@ -146,7 +146,6 @@ export class ProxyPlane {
 
   /** Starts the threads; resolves when every worker is ready. Call `listen` afterwards to accept connections. */
   async start(): Promise<void> {
-    const resolving = this.#resolver.start();
     const started: Promise<void>[] = [];
     for (let index = 0; index < this.#options.workers; index += 1) {
       started.push(
@@ -167,7 +166,9 @@ export class ProxyPlane {
       const lost = distribute(this.#options.handed, this.#workers, this.accounts);
       this.#options.log.info({ sessions: this.#options.handed.state.sessions, lost }, 'sessions taken over');
     }
-    await resolving;
+    // The processors are the workers' until they serve.
+    const resolving = this.#resolver.start();
+    if (!this.#options.handed) await resolving;
     this.#watch.start();
   }
 
@@ -275,13 +276,17 @@ export class ProxyPlane {
   /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
   drain(handshakeMs: number): void {
     this.listeners.drain(handshakeMs);
-    const synced = Promise.all(this.#workers.map((worker) => this.#sync(worker)));
-    this.#drained = within(DRAIN_MS, synced, null).then(() => undefined);
+    this.#drained = within(DRAIN_MS, this.synced(), undefined);
   }
 
   /** Resolves when no worker accepts any more, after `drain`, or at its time limit: then listening sockets may be closed. */
   get drained(): Promise<void> {
     return this.#drained;
+  }
+
+  /** Resolves when the workers have done what they have been told so far, and have taken over what was handed to them. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => this.#sync(worker)));
   }
 
   /** A unique number for a listener or a request. */

@@ -22,7 +22,7 @@ export class PlaneResolver {
     this.#log = log;
   }
 
-  /** Resolves when the thread runs, or has failed and will be started again. */
+  /** Connects the present workers. Resolves when the thread runs, or has failed and will be started again. */
   start(): Promise<void> {
     const thread = new Worker(threadUrl('proxy/dns/thread'), {
       workerData: this.#start,
@@ -34,22 +34,21 @@ export class PlaneResolver {
     thread.on('exit', () => {
       if (this.#isStopped) return;
       this.#deaths.add(performance.now());
-      this.#restart = setTimeout(() => {
-        void this.start();
-        for (const worker of this.#workers) this.connect(worker);
-      }, this.#deaths.pauseMs);
+      this.#restart = setTimeout(() => void this.start(), this.#deaths.pauseMs);
     });
     this.#thread = thread;
+    for (const worker of this.#workers) this.connect(worker);
     return new Promise((resolve) => {
       for (const event of ['message', 'exit'] as const) thread.once(event, () => resolve());
     });
   }
 
-  /** Connects a worker to the resolver. */
+  /** Connects a worker to the resolver, if that has been started. */
   connect(worker: PlaneWorker): void {
+    if (this.#thread === null) return;
     const { port1, port2 } = new MessageChannel();
     const message: ResolverMessage = { index: worker.index, wakeFd: worker.wakeFd, port: port2 };
-    this.#thread?.postMessage(message, [port2]);
+    this.#thread.postMessage(message, [port2]);
     worker.send({ kind: 'resolver', port: port1 }, [port1]);
   }
 

@@ -94,9 +94,13 @@ export class PlaneSession implements Session {
 
   /** For another process. @param captured what its worker knows */
   handOver({ isByAddress, linkHash, ageMs, gameId }: Omit<CapturedSession, 'slot'>): HandedSession {
-    const { slot: _slot, generation: _generation, ...facts } = this;
+    const { id, accountId, username, command, clientProtocol, client, openedAt } = this;
+    const { via, exit, outgoing, connectMs, bytesUp, bytesDown } = this;
     const { host, address, port } = this.destination;
-    return { ...facts, destination: { host, address, port }, gameId, isByAddress, linkHash, ageMs };
+    const destination = { host, address, port };
+    const session = { id, accountId, username, command, clientProtocol, client, openedAt, destination };
+    const rest = { via, exit, outgoing, connectMs, bytesUp, bytesDown, gameId, isByAddress, linkHash, ageMs };
+    return Object.assign(session, rest);
   }
 
   /** Marks the counts as final; the next `count` reads them. */

@@ -92,6 +92,7 @@ class Channel {
   /** Reads pending messages of the control plane and of the other workers. */
   readonly readFromPlane = (): void => {
     this.readMessages();
+    if (this.#worker?.isTakingOver) return;
     for (const { port } of this.#peers.values()) this.#readFrom(port);
   };
 
@@ -134,6 +135,11 @@ class Channel {
   #readFrom(port: MessagePort): void {
     for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
       this.#take(port, received.message);
+      // What has been taken over goes on before the next part. All other messages wait until everything is.
+      if (this.#worker?.isTakingOver) {
+        this.#seen = -1;
+        return;
+      }
     }
   }
 
@@ -193,14 +199,14 @@ function runNative(thread: ThreadStart): void {
       turn() {
         gauges.addSign(start.index, 'turns', 1);
         const sent = gauges.getSign(start.index, 'messages');
-        if (sent !== seen) {
+        if (sent !== seen || worker.isTakingOver) {
           seen = sent;
           channel.read();
         }
         if (worker.isFrozen) stayFrozen();
         worker.host.events.flush(false);
       },
-      beforeSleep: () => worker.host.events.flush(true),
+      beforeSleep: () => (worker.isTakingOver ? 0 : worker.host.events.flush(true)),
     });
   } catch (error) {
     worker.failed();

@@ -26,6 +26,7 @@ export class ProxyWorker {
   #freezing: number | null = null;
   #capturing: number | null = null;
   #isFrozen = false;
+  #isTakingOver = false;
   /** What has been captured must not change. */
   #isCaptured = false;
 
@@ -114,6 +115,7 @@ export class ProxyWorker {
         this.#capturing = message.token;
         return this.#isFrozen ? undefined : this.capture();
       case 'take-over':
+        this.#isTakingOver = !message.isLast;
         return takeOver(this.host, message.connections);
       case 'stop':
         if (!this.#isCaptured) this.#end();
@@ -127,6 +129,11 @@ export class ProxyWorker {
   /** The engine calls `freeze` and `capture` between two turns, and nothing else until the worker is not frozen any more. */
   get isFrozen(): boolean {
     return this.#isFrozen;
+  }
+
+  /** More connections of another process follow. Until the last, nothing else may open a session or change an account. */
+  get isTakingOver(): boolean {
+    return this.#isTakingOver;
   }
 
   /** Answers the request to freeze, now that no event is under way. */
@@ -199,6 +206,7 @@ export class ProxyWorker {
 
   readonly #tick = (): void => {
     this.host.io.timer(TICK_MS, this.#tick);
+    if (this.#isTakingOver) return;
     this.host.sessions.tick();
     this.host.accounts.endPast(Date.now());
     this.host.connections.tick();
