@@ -32,6 +32,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
   let opening: FakeSession | null = null;
 
   const sessions = new WorkerSessions({
+    guards: { refused: () => undefined },
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
     places: { acquire: () => null, count() {}, release() {} },
     counts: viewSessionCounts(allocateSessionCounts(16_384)),

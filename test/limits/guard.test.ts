@@ -129,6 +129,14 @@ for (const engine of ['native', 'node'])
       await daemon.waitForLine(
         (each) => each['account'] === 'open' && each['reason'] === 'max-connections-per-account',
       );
+      await daemon.waitForLine(
+        (each) => each['account'] === 'open' && each['limit'] === 'guard.maxConnections',
+      );
+      await eventually(async () => {
+        const { json } = await daemon.api('GET', `/api/v1/logins?accountId=${id}&failed=true`);
+        const [latest] = (json as { items: { outcome: string }[] }).items;
+        assert.equal(latest?.outcome, 'too-many-open-connections');
+      });
       const set = (maxConnections: number | null) =>
         daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits: { maxConnections } });
       await set(null);

@@ -18,6 +18,7 @@ test('a jump of the wall clock neither ends nor lengthens a session', () => {
   const opened: SessionFacts[] = [];
   const closed: SessionSummary[] = [];
   const sessions = new WorkerSessions({
+    guards: { refused: () => undefined },
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as WorkerAccounts,
     places: { acquire: () => null, count() {}, release() {} },
     counts: viewSessionCounts(allocateSessionCounts(4)),

@@ -250,5 +250,14 @@ describe('slow names', () => {
     assert.deepEqual([await replyTo('three.test', 1), await replyTo('four.test', 1)], [4, 4]);
     await allow(1, 'dozens');
     assert.deepEqual([await replyTo('five.test', 1), await replyTo('six.test', 1)], [4, 2]);
+    const limited = await daemon.waitForLine(
+      (each) => each.msg === 'account limited' && each['account'] === 'other',
+    );
+    assert.deepEqual([limited['limit'], limited['refused']], ['guard.lookupsPerMinute', 1]);
+    await eventually(async () => {
+      const { json } = await daemon.api('GET', `/api/v1/logins?accountId=${other}&failed=true`);
+      const [latest] = (json as { items: { outcome: string }[] }).items;
+      assert.equal(latest?.outcome, 'too-many-lookups');
+    });
   });
 });

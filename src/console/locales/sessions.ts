@@ -89,6 +89,8 @@ export const sessions = {
   'login.outcome.too-many-connections': ['Too many new connections', '新建连接过多'],
   'login.outcome.too-many-destinations': ['Too many destinations', '目标地址过多'],
   'login.outcome.too-many-failed-connections': ['Too many failed connections', '失败连接过多'],
+  'login.outcome.too-many-lookups': ['Too many names looked up', '域名查询过多'],
+  'login.outcome.too-many-open-connections': ['Too many connections at once', '同时连接过多'],
   'login.outcome.bittorrent': ['BitTorrent denied', '已拒绝 BitTorrent'],
   'agents.runs': ['Runs', '运行'],
   'agents.sessions': ['Conversations', '对话'],

@@ -3,7 +3,9 @@ import type { MessagePort } from 'node:worker_threads';
 
 export type ResolveResult =
   | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly reason: 'not-found' | 'timeout' | 'too-many' | 'over-rate' };
+  | { readonly ok: false; readonly reason: 'not-found' | 'timeout' | 'too-many' }
+  /** `isOfAccount`: the limit of the account, not that of its source. */
+  | { readonly ok: false; readonly reason: 'over-rate'; readonly isOfAccount: boolean };
 
 /** On whose behalf a name is looked up: lookups are limited per account and per source (see core/ip.ts). */
 export interface ResolveClient {
@@ -11,6 +13,8 @@ export interface ResolveClient {
   readonly source: string;
   /** Maximum number of lookups of the account per minute; 0: any number; undefined: as the settings say. */
   readonly perMinute?: number | undefined;
+  /** Called in the worker when that number refuses a lookup. */
+  readonly onOverRate?: () => void;
 }
 
 /** Calls `done` exactly once, possibly before it returns. */
@@ -52,7 +56,7 @@ export interface ResolverMessage {
 export interface Question {
   readonly id: number;
   readonly name: string;
-  readonly client: ResolveClient;
+  readonly client: Omit<ResolveClient, 'onOverRate'>;
 }
 
 export interface Answer {
@@ -64,10 +68,13 @@ export function createRemoteResolver(ask: (question: Question) => void) {
   const waiting = new Map<number, (result: ResolveResult) => void>();
   let last = 0;
   return {
-    resolve: ((name, client, done) => {
+    resolve: ((name, { accountId, source, perMinute, onOverRate }, done) => {
       last += 1;
-      waiting.set(last, done);
-      ask({ id: last, name, client });
+      waiting.set(last, (result) => {
+        if (!result.ok && result.reason === 'over-rate' && result.isOfAccount) onOverRate?.();
+        done(result);
+      });
+      ask({ id: last, name, client: { accountId, source, perMinute } });
     }) as Resolve,
     answered({ id, result }: Answer): void {
       const done = waiting.get(id);

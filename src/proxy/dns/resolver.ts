@@ -49,7 +49,8 @@ export function createResolver(options: ResolverOptions) {
     if (!others) {
       const ofAccount = rateOfAccounts(accountId, perMinute ?? options.maxLookupsPerMinutePerAccount);
       const ofSource = rateOfSources(source, options.maxLookupsPerMinutePerSource);
-      if (ofAccount.left < 1 || ofSource.left < 1) return done({ ok: false, reason: 'over-rate' });
+      const isOfAccount = ofAccount.left < 1;
+      if (isOfAccount || ofSource.left < 1) return done({ ok: false, reason: 'over-rate', isOfAccount });
       ofAccount.left -= 1;
       ofSource.left -= 1;
     }

@@ -56,12 +56,18 @@ export class Guards {
     const guarded = this.#guardedOf(account);
     const held = guarded.guard.admit(use, hashOf(to), guarded.limits, now, maxWaitMs);
     if (held === null) return null;
-    const report = this.note(account, held.limit, held.isRefused, client);
-    if (held.isRefused && this.#suspends(guarded, now)) this.#report(account, held.limit, report, now, true);
+    if (held.isRefused) this.refused(account, held.limit, client);
+    else this.note(account, held.limit, false, client);
     return held;
   }
 
-  /** Counts a refusal. */
+  /** Counts a refusal by a limit. Too many suspend the account. */
+  refused(account: WorkerAccount, limit: GuardReason, client: string): void {
+    const now = this.#base.io.now();
+    const report = this.note(account, limit, true, client);
+    if (this.#suspends(this.#guardedOf(account), now)) this.#report(account, limit, report, now, true);
+  }
+
   #suspends(guarded: Guarded, now: number): boolean {
     const { after, withinMs } = this.#base.settings.guard.suspend;
     if (now >= guarded.countsUntil) Object.assign(guarded, { refused: 0, countsUntil: now + withinMs });
@@ -108,6 +114,7 @@ export class Guards {
       get perMinute() {
         return perMinute();
       },
+      onOverRate: () => this.refused(account, 'lookupsPerMinute', client),
     };
   }
 

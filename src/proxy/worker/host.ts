@@ -59,7 +59,9 @@ export function createHost(deps: WorkerDeps) {
   });
   const places = new Places(base, accounts, new SourceTable(shared.connectionSources, thread));
   const permits = new WorkerPermits(events);
+  const guards = new Guards(base);
   const sessions = new WorkerSessions({
+    guards,
     accounts,
     counts: viewSessionCounts(shared.sessionCounts),
     events,
@@ -105,7 +107,7 @@ export function createHost(deps: WorkerDeps) {
     authorized,
     loginGuard,
     logins,
-    guards: new Guards(base),
+    guards,
     permits,
     places,
     sessions,

@@ -4,11 +4,13 @@ import type { HandedSession } from '../handover/state.js';
 import type { PlaceRefusal, Places } from '../memory/places.js';
 import { SlotPool } from '../memory/session-counts.js';
 import type { WorkerAccounts } from './accounts.js';
+import type { Guards } from './guards.js';
 import { type SessionContext, type SessionRequest, WorkerSession } from './session.js';
 
 export interface WorkerSessionsOptions extends Omit<SessionContext, 'onEnded'> {
   readonly accounts: WorkerAccounts;
   readonly places: Pick<Places, 'acquire' | 'count' | 'release'>;
+  readonly guards: Pick<Guards, 'refused'>;
 }
 
 export class WorkerSessions {
@@ -35,8 +37,10 @@ export class WorkerSessions {
 
   /** Opens a session, or returns which limit refuses it. */
   open(request: SessionRequest): WorkerSession | PlaceRefusal {
-    const { places } = this.#options;
+    const { guards, places } = this.#options;
     const refusal = places.acquire(request);
+    if (refusal === 'max-connections-per-account')
+      guards.refused(request.account, 'maxConnections', request.client.address);
     if (refusal !== null) return refusal;
     const slot = this.#slots.acquire();
     if (slot === -1) {

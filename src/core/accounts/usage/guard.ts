@@ -14,8 +14,13 @@ export const REFUSED_BY = {
   failedConnectionsPerMinute: 'too-many-failed-connections',
 } as const;
 export type GuardLimit = keyof typeof REFUSED_BY;
-/** What else is reported of an account as a limit is: a protocol that its egress rules deny. */
-export const REPORTED_AS = { ...REFUSED_BY, bittorrent: 'bittorrent' } as const;
+/** What else is reported of an account: limits that others count, and a protocol that its egress rules deny. */
+export const REPORTED_AS = {
+  ...REFUSED_BY,
+  lookupsPerMinute: 'too-many-lookups',
+  maxConnections: 'too-many-open-connections',
+  bittorrent: 'bittorrent',
+} as const;
 /** Whether the guard gives this reason of a suspension. An operator gives other words. */
 export const isByGuard = (reason: string | null): boolean =>
   (Object.values(REPORTED_AS) as readonly (string | null)[]).includes(reason);
