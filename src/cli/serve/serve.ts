@@ -17,7 +17,6 @@ import { type GivenSocket, givenSockets } from '../../systemd/sockets.js';
 import { createServiceManager, type ServiceManager } from '../../systemd/systemd.js';
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
-import { shrinkHeaps } from './memory.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
 import { createRestarts, execute, isRestarting, type Restarts, takeHandover } from './successor.js';
 
@@ -79,7 +78,6 @@ export async function serve(
     running = daemon;
     reportReady(daemon, loaded, log, io);
     await service.ready();
-    shrinkHeaps();
     if (service.canStore) await service.emptyStore();
     hangups.handle(() => reload(read, loaded, daemon, log));
     const cause = await Promise.race([signals.next(), restarts.requested(), daemon.broken]);
