@@ -1,3 +1,4 @@
+// Alone: measures the processor time of its process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PatternError } from '../src/core/heartbeats/game-rules.js';

@@ -2,6 +2,7 @@
 // line on stdout. Thus Node does not start and read every module for each command.
 import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 
@@ -44,6 +45,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { cwd, args, stdin, env }: CommandRequest = JSON.parse(line);
   running = { stdout: new Written(), stderr: new Written() };
   process.chdir(cwd);
+  process.env['TMPDIR'] = env['TMPDIR'] ?? tmpdir();
   process.exitCode = 0;
   await main(['node', 'pulsegate', ...args], { ...running, stdin: Readable.from([Buffer.from(stdin)]), env });
   // The cleanup of a killed daemon kills every process in the daemon's folder. This process must not be in such a folder.

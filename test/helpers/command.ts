@@ -77,6 +77,9 @@ interface Host {
   ask(request: CommandRequest): Promise<CommandResult>;
 }
 
+/** Not that of a test file, which must leave no process behind. */
+const FOLDER_AT_START = process.env['TEST_TMPDIR'] ?? tmpdir();
+
 let host: Host | null = null;
 let last: Promise<unknown> = Promise.resolve();
 
@@ -90,11 +93,14 @@ function askHost(request: CommandRequest): Promise<CommandResult> {
   return result;
 }
 
-/** The shared process ends when this process ends. Between commands it does not keep this process from ending. */
+/**
+ * The shared process ends when this process ends, after several test files: each command has the temporary folder of its own file.
+ * Between commands it does not keep this process from ending.
+ */
 function startHost(): Host {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'command-host.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: plainEnvironment(),
+    env: { ...plainEnvironment(), TMPDIR: FOLDER_AT_START },
   });
   const lines = createInterface({ input: child.stdout });
   const handles = [child, child.stdin, child.stdout] as readonly { ref?(): void; unref?(): void }[];

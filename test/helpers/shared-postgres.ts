@@ -5,9 +5,6 @@ import type { Connected } from './postgres.js';
 import { TEST_ADMIN } from './sqlite-template.js';
 import type { Scope } from './suite.js';
 
-/** The folder of the server that the test runner has started for all test files (test/tools/run-tests.mjs). */
-const runnersFolder = process.env['TEST_POSTGRES_FOLDER'];
-
 let shared: Promise<Connected> | null = null;
 let ownEnd = async (): Promise<void> => {};
 after(() => ownEnd());
@@ -19,6 +16,8 @@ export function sharedPostgres(): Promise<Connected> {
 }
 
 async function open(): Promise<Connected> {
+  // The folder of the server that the test runner has started for all test files (test/tools/run-tests.mjs).
+  const runnersFolder = process.env['TEST_POSTGRES_FOLDER'];
   // Imported only when needed: most tests need neither pg nor knex.
   const { connectTo, prepareTemplate, startPostgres } = await import('./postgres.js');
   if (runnersFolder) return connectTo(runnersFolder);

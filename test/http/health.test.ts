@@ -1,4 +1,5 @@
 // /healthz, /readyz and /metrics of the daemon, the dashboard that reads them, and the console's files.
+// Alone: shows what the first use in a process starts.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

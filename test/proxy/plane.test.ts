@@ -1,4 +1,5 @@
 // Workers that die: their sessions end, their resources are freed, and a new worker serves the connections that wait.
+// Alone: counts the descriptors of its process.
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';

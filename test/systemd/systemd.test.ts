@@ -1,4 +1,5 @@
 // The notifications to the service manager (sd_notify), received by a real Unix datagram socket.
+// Alone: counts the children and timers of its process.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

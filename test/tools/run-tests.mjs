@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killProcessesIn } from '../../dist/test/helpers/processes.js';
 import { makeSqliteTemplate } from '../../dist/test/helpers/sqlite-template.js';
-import { runFile } from './run-file.mjs';
+import { endedChildrenSeconds, startHost } from './run-file.mjs';
 
 /** A file that has not ended by then fails by its name. The longest takes a quarter of it on two cores. */
 const FILE_TIMEOUT_MS = 400_000;
@@ -111,13 +111,17 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 const startedAt = performance.now();
 const idleAtStart = idleSeconds();
+const cpuAtStart = endedChildrenSeconds();
 const sharedPostgres = files.some(needsPostgres) ? startShared() : null;
 process.env.TEST_SQLITE_TEMPLATE = await makeSqliteTemplate(join(folder, 'template'));
 const lastTimes = readTimes();
 const sorted = files.sort((one, other) => expectedSeconds(other) - expectedSeconds(one));
 const results = [];
+/** What was wrong with processes that ran several files. */
+const problems = [];
 const width = Math.ceil(Math.max(2, availableParallelism()) * filesPerCore);
-await Promise.all(Array.from({ length: width }, () => runAll(sorted)));
+await Promise.all(Array.from({ length: Math.min(width, files.length) }, (_, lane) => runAll(sorted, lane)));
+const cpuSeconds = endedChildrenSeconds() - cpuAtStart;
 writeFileSync(
   TIMES_FILE,
   JSON.stringify({
@@ -127,25 +131,39 @@ writeFileSync(
 );
 await (await sharedPostgres)?.remove();
 report();
-process.exit(results.some(({ failed }) => failed) ? 1 : 0);
+process.exit(problems.length > 0 || results.some(({ failed }) => failed) ? 1 : 0);
 
 /** Runs the files of the list one after another. Removes each file from the list when it starts. */
-async function runAll(list) {
+async function runAll(list, lane) {
+  let hosts = 0;
+  const newHost = () => startHost(join(folder, `${lane}-${hosts++}`));
+  let host = newHost();
+  const end = async (ended) => {
+    const problem = await ended.end();
+    if (problem !== '') problems.push(problem);
+  };
   for (let file = list.shift(); file !== undefined; file = list.shift()) {
-    const ownFolder = join(folder, String(list.length));
     if (needsPostgres(file)) await sharedPostgres;
     const compiled = join('dist/test', file.replace(/\.ts$/, '.js'));
-    const result = { file, ...(await runFile(compiled, ownFolder, timeoutMs)) };
+    if (!host.isUsable()) {
+      await end(host);
+      host = newHost();
+    }
+    const isAlone = runsAlone(file);
+    const runner = isAlone ? newHost() : host;
+    const result = { file, ...(await runner.run(compiled, timeoutMs)) };
+    if (isAlone) await end(runner);
     results.push(result);
     console.log(
       `${result.failed ? '✖' : '✔'} ${result.seconds.toFixed(1).padStart(5)} s  ${result.cpuSeconds.toFixed(1).padStart(5)} CPU s  ${file}`,
     );
     if (result.failed || options.verbose || options.scale !== '1') console.log(result.output);
   }
+  await end(host);
 }
 
 function report() {
-  const count = (what) => results.reduce((sum, { output }) => sum + counted(output, what), 0);
+  const count = (what) => results.reduce((sum, result) => sum + result[what], 0);
   for (const { file, output } of results) {
     for (const [, name, reason] of output.matchAll(/^\s*﹣ (.*) \([\d.]+ms\) # (.*)$/gm))
       console.log(`skipped: ${file}: ${name}: ${reason}`);
@@ -157,23 +175,18 @@ function report() {
     );
   }
   const failed = results.filter((result) => result.failed);
+  for (const problem of problems) console.log(`FAILED: ${problem}`);
   for (const { file } of failed) console.log(`FAILED: ${file}`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
-  const cpuSeconds = results.reduce((sum, each) => sum + each.cpuSeconds, 0).toFixed(0);
   const idle = (idleSeconds() - idleAtStart).toFixed(0);
   console.log(
-    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s, ${cpuSeconds} s of CPU, ${idle} s of ${cpus().length} processors idle`,
+    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s, ${cpuSeconds.toFixed(0)} s of CPU, ${idle} s of ${cpus().length} processors idle`,
   );
 }
 
 /** Returns the summed idle time of this machine's processors. */
 function idleSeconds() {
   return cpus().reduce((sum, { times }) => sum + times.idle, 0) / 1000;
-}
-
-/** Returns a number from the reporter's summary. */
-function counted(output, what) {
-  return Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
 }
 
 function isNamed(file) {
@@ -186,6 +199,13 @@ function isNamed(file) {
  */
 function runsOnlyByName(file) {
   return /^\/\/ Only by name:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
+}
+
+/** Returns whether a file needs a process of its own: it says why in a line `// Alone: …`, or has hooks outside a `describe`. */
+function runsAlone(file) {
+  return /^(\/\/ Alone: |(before|after)(Each)?\(|const .* = .*suiteScope\(\))/m.test(
+    readFileSync(join('test', file), 'utf8'),
+  );
 }
 
 /** Returns whether a file opens PostgreSQL databases, or may start a daemon that does. */

@@ -13,10 +13,14 @@ import { endOfProcessesIn } from '../helpers/processes.js';
 
 interface FileResult {
   readonly failed: boolean;
-  readonly seconds: number;
+  readonly tests: number;
+  readonly skipped: number;
   readonly output: string;
 }
-type RunFile = (compiled: string, folder: string, timeoutMs: number) => Promise<FileResult>;
+type StartHost = (folder: string) => {
+  run(compiled: string, timeoutMs: number): Promise<FileResult>;
+  end(): Promise<string>;
+};
 
 async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tools-'));
@@ -29,8 +33,13 @@ async function runAsTest(t: TestContext, program: string, timeoutMs = 30_000): P
   const folder = await temporaryFolder(t);
   const file = join(folder, 'a.mjs');
   await writeFile(file, program);
-  const { runFile } = (await import(join(PROJECT, 'test/tools/run-file.mjs'))) as { runFile: RunFile };
-  return runFile(file, join(folder, 'own'), timeoutMs);
+  const { startHost } = (await import(join(PROJECT, 'test/tools/run-file.mjs'))) as { startHost: StartHost };
+  const host = startHost(join(folder, 'own'));
+  try {
+    return await host.run(file, timeoutMs);
+  } finally {
+    await host.end();
+  }
 }
 
 test('npm ci needs no compiler and no other host than the registry: what runs a script at installation is optional', async () => {
@@ -48,10 +57,39 @@ test('npm ci needs no compiler and no other host than the registry: what runs a 
 });
 
 test('the runner passes a file whose tests pass', async (t) => {
-  const { failed, output } = await runAsTest(t, "import { test } from 'node:test'; test('one', () => {});");
+  const { failed, tests, skipped, output } = await runAsTest(
+    t,
+    "import { test } from 'node:test'; test('one', () => {}); test('two', { skip: true });",
+  );
   assert.equal(failed, false, output);
-  assert.match(output, /^ℹ tests 1$/m);
+  assert.deepEqual([tests, skipped], [2, 1]);
 });
+
+for (const [what, program, shown] of [
+  [
+    'a test that fails',
+    "import { test } from 'node:test'; test('one', () => { throw Error('wrong'); });",
+    /✖ one[\s\S]*wrong/,
+  ],
+  ['an error outside a test', "throw new Error('not loaded');", /not loaded/],
+  ['the end of the process', 'process.exit(3);', /the process ended with 3/],
+  [
+    'an error after the end of its test',
+    "import { test } from 'node:test'; test('one', () => { setImmediate(() => { throw Error('late'); }); }); test('two', () => new Promise((r) => setTimeout(r, 200)));",
+    /after the end of a test/,
+  ],
+  [
+    'a server that still listens',
+    "import { createServer } from 'node:net'; createServer().listen(0);",
+    /left open: TCPServerWrap/,
+  ],
+] as const) {
+  test(`the runner fails a file with ${what}, and says so`, async (t) => {
+    const { failed, output } = await runAsTest(t, program);
+    assert.equal(failed, true);
+    assert.match(output, shown);
+  });
+}
 
 test('the runner fails a file that leaves a process running, and kills the process', async (t) => {
   const { failed, output } = await runAsTest(
@@ -64,9 +102,13 @@ test('the runner fails a file that leaves a process running, and kills the proce
 });
 
 test('the runner kills a file that hangs, and fails it', async (t) => {
-  const { failed, output } = await runAsTest(t, 'setInterval(() => {}, 1000);', 300);
+  const { failed, output } = await runAsTest(
+    t,
+    "import { test } from 'node:test'; test('one', () => new Promise(() => setInterval(() => {}, 1000)));",
+    3_000,
+  );
   assert.equal(failed, true);
-  assert.match(output, /not done after 0\.3 s/);
+  assert.match(output, /not done after 3 s/);
 });
 
 test('SIGTERM to npm start ends the daemon', async (t) => {

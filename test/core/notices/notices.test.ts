@@ -38,7 +38,10 @@ async function startReceiver(
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const waitFor = async (type: string, count = 1) => {
     const ofType = () => received.filter(({ json }) => json.type === type);
     const shown = () => `no ${type}: ${JSON.stringify(received.map(({ json }) => json))}`;

@@ -1,4 +1,5 @@
 // What one process packs for the next: descriptors in flight, and a state with a version.
+// Alone: counts the descriptors of its process.
 import assert from 'node:assert/strict';
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { describe, it } from 'node:test';
