@@ -70,6 +70,8 @@ export interface World {
 }
 
 const CONFIG = {
+  // On a busy machine a file takes longer than the five minutes after which a session asks for the password again.
+  admin: { session: { confirmFor: '12h' } },
   // The players send nothing more, and stay until the last test of the file.
   socks: { idleTimeout: '12h' },
   heartbeats: { interval: '1s', games: [{ gameId: 'GAME=([^;]+);' }] },

@@ -1,7 +1,7 @@
 // Runs the compiled tests, several files at a time: all files, or those whose path contains one of the arguments (`node
 // test/tools/run-tests.mjs config cli`). `--verbose` shows every test.
 // `--scale 20` makes the campaigns (test/helpers/scale.ts) 20 times as long. Most tests wait for a daemon, a disk or a timer.
-// Therefore `--files-per-core` files run per core at a time.
+// Therefore `--files-per-core` files run per core at a time, each in a process that runs one file after another (run-file.mjs).
 // A file with a line `// Only by name: …` at its head runs only when an argument names it. The list of files comes from the
 // sources, so that results of earlier builds do not run. A file that failed is not tried again.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
