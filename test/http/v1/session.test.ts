@@ -405,7 +405,8 @@ test('console sessions end when the password or the second factor changes, by an
   await runCli(daemon, ['admin', 'set-password', '--password-stdin'], 'third-password');
   await untilEnded(beforeCommand);
 
-  const beforeRestart = await signIn(daemon, { password: 'third-password' });
+  // The daemon may see the end of the sessions before it reads the new password.
+  const beforeRestart = await eventually(() => signIn(daemon, { password: 'third-password' }));
   daemon.signal('SIGTERM');
   await daemon.exited();
   const env = { PULSEGATE_ADMIN_PASSWORD: 'fourth' };
