@@ -33,7 +33,8 @@ process.on('message', async ({ compiled, env }) => {
   const { failures, output, ...counts } = await ended;
   problem += await openHandles();
   // Set by node:test for an error after the end of its test.
-  if (failures === 0 && process.exitCode) problem += `\n✖ an error after the end of a test; see the warnings at the end\n`;
+  if (failures === 0 && process.exitCode)
+    problem += `\n✖ an error after the end of a test; see the warnings at the end\n`;
   const failed = failures > 0 || problem !== '';
   process.send({ ...counts, failed, cpuSeconds: cpuSeconds() - before, output: output + problem });
 });
