@@ -8,11 +8,12 @@ import { leave } from './lib/draft.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
 import { go, href, placeNow, usePlace } from './lib/router.js';
 import { ConfirmDialog, LoginPage, SignInAgain } from './pages/login.js';
-import { Button, Facts } from './ui/basics.js';
+import { Button, Facts, useWidth } from './ui/basics.js';
 import { Dialog, UnsavedQuestion, useAction } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
 import { lazyDialog, lazyPage } from './ui/lazy.js';
 import { Gone } from './ui/list/list.js';
+import { Menu } from './ui/menu.js';
 import { Failure } from './ui/states.js';
 import { Switches } from './ui/switches.js';
 import { Toasts } from './ui/toast.js';
@@ -31,8 +32,16 @@ const PLACES: readonly {
   { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats', right: 'getHeartbeatSeries' },
   { path: 'traffic', icon: 'traffic', key: 't', text: 'nav.traffic', right: 'getTrafficReport' },
   { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents', right: 'listAgents' },
+  { path: 'plans', icon: 'plans', key: 'p', text: 'settings.plans', right: 'setPlans' },
+  { path: 'operators', icon: 'operators', key: 'r', text: 'operators.title', right: 'listOperators' },
+  { path: 'notices', icon: 'send', key: 'n', text: 'settings.notices', right: 'listNotices' },
+  { path: 'audit', icon: 'audit', key: 'u', text: 'settings.audit', right: 'listAudit' },
   { path: 'settings', icon: 'settings', key: 'e', text: 'nav.settings' },
 ];
+
+/** In a narrower window the rail is a bar at the foot: the first pages, and all others in a menu. */
+const BAR_BELOW_PX = 641;
+const IN_BAR = 4;
 
 export function App() {
   useLanguage();
@@ -88,6 +97,8 @@ function Console({ who }: { who: Me }) {
   const start = places[0]?.path ?? '';
   useKeyboard(places, () => setHelp(true));
   const here = PLACES.find((one) => one.path === (path[0] ?? start));
+  const isBar = useWidth() < BAR_BELOW_PX;
+  const inBar = isBar ? places.slice(0, IN_BAR) : places;
   useEffect(() => {
     document.title = here ? `${t(here.text)} · Pulsegate` : 'Pulsegate';
   });
@@ -108,17 +119,8 @@ function Console({ who }: { who: Me }) {
           <img src="./icon.svg" alt="" width="22" height="22" />
           <span>Pulsegate</span>
         </a>
-        {places.map((one) => (
-          <a
-            key={one.path}
-            href={href(one.path ? [one.path] : [])}
-            aria-current={one === here ? 'page' : undefined}
-          >
-            <Icon name={one.icon} size={18} />
-            <span>{t(one.text)}</span>
-          </a>
-        ))}
-        <RailFoot who={who} />
+        <Links to={inBar} here={here} />
+        {isBar ? <MorePages places={places.slice(IN_BAR)} here={here} who={who} /> : <RailFoot who={who} />}
       </nav>
       <main tabIndex={-1}>
         {!isOnline && (
@@ -148,6 +150,47 @@ const searching = cell(false);
 
 const Palette = lazyDialog(async () => (await import('./pages/palette.js')).Palette);
 
+interface LinksProps {
+  readonly to: typeof PLACES;
+  readonly here: (typeof PLACES)[number] | undefined;
+  readonly onClick?: () => void;
+}
+
+function Links({ to, here, onClick }: LinksProps) {
+  return to.map((one) => (
+    <a
+      key={one.path}
+      href={href(one.path ? [one.path] : [])}
+      aria-current={one === here ? 'page' : undefined}
+      onClick={onClick}
+    >
+      <Icon name={one.icon} size={18} />
+      <span>{t(one.text)}</span>
+    </a>
+  ));
+}
+
+/** What does not fit into the bar of a phone. */
+function MorePages({ places, here, who }: { places: typeof PLACES; here: LinksProps['here']; who: Me }) {
+  const isHere = here !== undefined && places.includes(here);
+  const summary = (
+    <>
+      <Icon name="more" size={18} />
+      <span>{t('list.more')}</span>
+    </>
+  );
+  return (
+    <Menu look="rail-more" summaryLook={isHere ? 'current' : ''} summary={summary}>
+      {(close) => (
+        <div class="menu">
+          <Links to={places} here={here} onClick={close} />
+          <RailFoot who={who} />
+        </div>
+      )}
+    </Menu>
+  );
+}
+
 /** The pages by the first part of their paths, and those of an object. Each is loaded when it is first shown. */
 const PAGES = {
   overview: lazyPage(async () => (await import('./pages/overview/overview.js')).OverviewPage),
@@ -159,6 +202,10 @@ const PAGES = {
   agents: lazyPage(async () => (await import('./pages/agents/agents.js')).AgentsPage),
   run: lazyPage(async () => (await import('./pages/agents/run.js')).RunPage),
   conversation: lazyPage(async () => (await import('./pages/agents/runs.js')).AgentSessionPage),
+  plans: lazyPage(async () => (await import('./pages/plans/plans.js')).PlansPage),
+  operators: lazyPage(async () => (await import('./pages/operators/operators.js')).OperatorsPage),
+  notices: lazyPage(async () => (await import('./pages/notices/notices.js')).NoticesPage),
+  audit: lazyPage(async () => (await import('./pages/audit/audit.js')).AuditPage),
   settings: lazyPage(async () => (await import('./pages/settings/settings.js')).SettingsPage),
 };
 
@@ -181,7 +228,11 @@ function Page({ path }: { path: readonly string[] }) {
   if (first === 'agents' && second === 'sessions' && third)
     return <PAGES.conversation key={third} sessionKey={third} />;
   if (first === 'agents') return <PAGES.agents tab={second === 'sessions' ? 'sessions' : 'runs'} />;
-  if (first === 'settings') return <PAGES.settings tab={second} />;
+  if (first === 'plans') return <PAGES.plans />;
+  if (first === 'operators') return <PAGES.operators />;
+  if (first === 'notices') return <PAGES.notices tab={second === 'settings' ? 'settings' : 'history'} />;
+  if (first === 'audit') return <PAGES.audit />;
+  if (first === 'settings') return <PAGES.settings section={second} />;
   return (
     <Gone
       icon="search"
@@ -206,7 +257,10 @@ function useKeyboard(places: typeof PLACES, showHelp: () => void): void {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
       if ((event.target as Element).matches('input:not([type=checkbox]),textarea,select')) return;
       if (event.key === '/') {
-        const search = document.querySelector<HTMLInputElement>('[data-search]');
+        // A list's own search comes before the one of the settings beside it.
+        const search =
+          document.querySelector<HTMLInputElement>('.toolbar [data-search]') ??
+          document.querySelector<HTMLInputElement>('[data-search]');
         if (!search) return;
         event.preventDefault();
         search.focus();

@@ -113,7 +113,7 @@ test(
     const days = (Date.parse(`${expiresAt}Z`) - Date.now()) / 86_400_000;
     assert.ok(days > 29.9 && days < 30.1, expiresAt);
 
-    await visit('/settings/audit');
+    await visit('/audit');
     await page.waitForSelector('.audit >> text=player01');
 
     await visit('/settings/whitelist');
@@ -201,7 +201,7 @@ test(
     assert.deepEqual(rules.rules[1], { id: 'arena', match: { hosts: ['*.arena.example'] } });
 
     await visit('/settings/retention');
-    await page.fill('input >> nth=0', '7');
+    await page.fill('form input >> nth=0', '7');
     await page.click('form.card button[type=submit]');
     // The page may still show the message about the rules, so ask the daemon.
     await eventually(async () => {
@@ -229,7 +229,7 @@ test(
       await field.fill('another-password');
     await page.click('text=Change password >> nth=-1');
     await page.waitForSelector('.toast >> text=The password was changed');
-    await page.click('text=Sign out');
+    await page.click('[aria-label="Sign out"]');
     await page.fill('input[autocomplete=username]', ADMIN.username);
     await page.fill('input[autocomplete=current-password]', 'another-password');
     await page.keyboard.press('Enter');

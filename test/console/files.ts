@@ -77,7 +77,7 @@ export function fileTests(getWorld: () => World): void {
     const { page, visit } = await open(t);
     const firstOperator = async () =>
       ((await daemon.api('GET', '/api/v1/operators')).json as { items: Record<string, unknown>[] }).items[0];
-    await visit('/settings/operators');
+    await visit('/operators');
     await page.click('text=New operator');
     await page.fill('dialog input >> nth=0', 'shop');
     await page.fill('dialog input[type=password]', 'a long password of the shop');

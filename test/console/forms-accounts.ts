@@ -188,7 +188,7 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
 
     test('accounts are created and renewed by a new plan, after a preview of every value', async (t) => {
       const { page, visit, errors } = await open(t);
-      await visit('/settings/plans');
+      await visit('/plans');
       await page.click('text=New plan');
       await page.fill('dialog input >> nth=0', 'Month');
       await page.getByLabel('Traffic quota (GB)').pressSequentially('50.5', { delay: 100 });

@@ -69,7 +69,7 @@ export function keptFormTests({ daemon, open, api, limitsOf, stir }: FormConsole
       assert.equal((await limitsOf(id))['quotaBytes'], 12e9);
       // Signing out discards all input.
       await page.evaluate(`location.hash = '#/settings/admin'`);
-      await page.click('text=Sign out');
+      await page.click('[aria-label="Sign out"]');
       await page.waitForSelector('main.login');
       assert.equal(await page.locator('.rail').count(), 0);
       assert.deepEqual(errors, []);

@@ -210,7 +210,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     }
     await page.locator('main .button', { hasText: '撤销' }).click();
 
-    await visit('/settings/reminders');
+    await visit('/notices/settings');
     const template = page.locator('main textarea').first();
     await template.fill('{username} 到期：{left}');
     await page.waitForSelector('main >> text=示例：player01 到期：还有 3 天');
@@ -219,7 +219,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await expectChinese('占位符只能是');
     await page.locator('main .button', { hasText: '撤销' }).click();
 
-    await visit('/settings/operators');
+    await visit('/operators');
     await page.click('text=新建操作员');
     await page.locator('dialog input').first().fill('admin');
     await page.locator('dialog input[type=password]').fill(PASSWORD);
@@ -241,7 +241,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
       await eventually(async () => assert.equal(await page.evaluate(until), null));
     };
     const title = page.locator('dialog[open] h2', { hasText: 'Confirm that it is you' });
-    await visit('/settings/operators');
+    await visit('/operators');
     await unconfirm();
     await page.click('text=New operator');
     await page.locator('dialog input').first().fill('late');
@@ -260,7 +260,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('main td >> text=late');
 
-    await visit('/settings/effective');
+    await visit('/settings/backup');
     await unconfirm();
     await page.click('a[download]');
     await title.waitFor();

@@ -64,7 +64,7 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
     test('in the language of its player and by the operator’s text, of which unknown values are refused', async (t) => {
       const { page, visit, errors } = await open(t, { width: 320 });
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-      await visit('/settings/reminders');
+      await visit('/notices/settings');
       const text = page.getByLabel('With a new account · English');
       await text.fill('Hello {username}\nuntil {expires}\nwith {passwort}');
       await page.click('form button[type=submit]');

@@ -34,7 +34,7 @@ export function sharedFormTests({ daemon, open, api }: FormConsole): void {
   describe('settings that two tabs save', () => {
     test('keep the fields that each tab has changed (notices)', async (t) => {
       const { page, visit, errors } = await open(t);
-      await visit('/settings/reminders');
+      await visit('/notices/settings');
       const perMinute = page.getByLabel('Messages a minute, each channel');
       await perMinute.fill('7');
       await saveNotices({ historyDays: 77, email: { port: 2525 } });
@@ -73,7 +73,7 @@ export function sharedFormTests({ daemon, open, api }: FormConsole): void {
     test('keep the plan of the other tab (plans)', async (t) => {
       const { page, visit, errors } = await open(t);
       await api('PUT', '/settings/plans', { plans: [planOf('monthly', 30)] });
-      await visit('/settings/plans');
+      await visit('/plans');
       await page.click('tbody >> text=monthly');
       await page.getByRole('textbox', { name: 'Days' }).fill('31');
       // The page cannot read the other tab's plan before it sends its own change, so the refused dialog has to read it.
@@ -106,7 +106,7 @@ export function sharedFormTests({ daemon, open, api }: FormConsole): void {
   test('refused settings are named beside their fields, with what is allowed', async (t) => {
     const { page, visit } = await open(t, { language: 'zh-CN' });
     const wrong = (text: string) => page.waitForSelector(`.field.wrong >> text=${text}`);
-    await visit('/settings/reminders');
+    await visit('/notices/settings');
     await page.getByLabel('SMTP 服务器').fill('no host');
     await page.getByLabel('发件地址').fill('me');
     await page.click('form button[type=submit] >> text=保存');
@@ -147,7 +147,7 @@ export function sharedFormTests({ daemon, open, api }: FormConsole): void {
     await saveNotices({ perMinute: 8, email: { port: 2526, security: 'starttls', operator: false } });
     await api('PUT', '/settings/public-address', { host: 'play.example.com', port: 10_800 });
     await api('PUT', '/settings/games', { rules: [{ id: 'arena', match: { ports: [7000] } }] });
-    await visit('/settings/audit');
+    await visit('/audit');
     for (const text of [
       'E-mail · Port: 2526',
       'E-mail · Encryption: STARTTLS (587)',

@@ -218,7 +218,7 @@ export function interactionTests(getWorld: () => World): void {
     const body = { ids: [first.AID, second.AID], action: { type: 'disable' }, dryRun: false };
     await daemon.api('POST', '/api/v1/accounts/bulk', body);
     const { page, visit, errors } = await open(t);
-    await visit('/settings/audit');
+    await visit('/audit');
     await page.waitForSelector('.audit >> text=Speed down: 2.00 MB/s');
     const entry = page.locator('.audit > li').first();
     await entry.locator('text=Bulk action on accounts').waitFor();
@@ -226,7 +226,7 @@ export function interactionTests(getWorld: () => World): void {
     await entry.locator('a >> text=show its changes').click();
     await page.waitForSelector('.counts >> text=/^2 of /');
     await page.waitForSelector(`.audit li:has-text("${name(40)}") >> text=by a bulk action`);
-    for (const hash of ['/settings/audit', '/sessions/logins']) {
+    for (const hash of ['/audit', '/sessions/logins']) {
       await visit(hash);
       await page.click('.days summary');
       await page.fill('.days input >> nth=1', '2026-01-01');

@@ -118,7 +118,7 @@ export function navigationTests(getWorld: () => World): void {
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('Performance.enable');
     const listeners = async () => {
-      for (const hash of ['/accounts', '/sessions', '/heartbeats', '/settings/audit', '/']) await visit(hash);
+      for (const hash of ['/accounts', '/sessions', '/heartbeats', '/audit', '/']) await visit(hash);
       await devTools.send('HeapProfiler.collectGarbage');
       const { metrics } = await devTools.send('Performance.getMetrics');
       return metrics.find(({ name }) => name === 'JSEventListeners')?.value ?? 0;
@@ -178,12 +178,69 @@ export function navigationTests(getWorld: () => World): void {
     assert.match(await focused(), /^<h2/);
   });
 
+  test('settings are found by label, by words of the other language and by key, and the focus goes to what was found', async (t) => {
+    const { page, visit, errors } = await getWorld().open(t);
+    const focused = () =>
+      page.evaluate<string>(
+        `(document.activeElement.closest('label, tr') ?? document.activeElement).textContent`,
+      );
+    const find = async (text: string, hit: string) => {
+      await page.fill('.find input', text);
+      await page.click(`.hits a:has-text("${hit}")`);
+    };
+    await visit('/settings');
+    await find('runs and conv', 'Runs and conversations (days)');
+    await eventually(async () => assert.match(await focused(), /^Runs and conversations/));
+    await find('登录记录', 'Logins (days)');
+    await eventually(async () => assert.match(await focused(), /^Logins \(days\)/));
+    await find('socks.publicHost', 'Host name or IP address');
+    await eventually(async () => assert.match(await focused(), /^Host name or IP address/));
+    assert.equal(await page.textContent('main h1'), 'Players’ address');
+    await find('SOCKS.idleTimeout', 'socks.idleTimeout');
+    await eventually(async () => assert.match(await focused(), /^socks\.idleTimeout/));
+    await find('perMinute', 'guard.connectionsPerMinute');
+    await find('messages a minute', 'Messages a minute, each channel');
+    await eventually(async () => assert.match(await focused(), /^Messages a minute/));
+    assert.equal(await page.textContent('main h1'), 'Notices');
+    await visit('/settings');
+    await page.fill('.find input', 'nothing like this');
+    await page.waitForSelector('.find >> text=No such setting');
+    assert.deepEqual(errors, []);
+  });
+
+  test('former addresses of pages lead to where they are now, and a phone has further pages below More', async (t) => {
+    const { page, errors } = await getWorld().open(t, { width: 390 });
+    for (const [from, to, heading] of [
+      ['#/settings/plans', '#/plans', 'Plans'],
+      ['#/settings/operators', '#/operators', 'Operators'],
+      ['#/settings/notices?state=failed', '#/notices?state=failed', 'Notices'],
+      ['#/settings/reminders', '#/notices/settings', 'Notices'],
+      ['#/settings/audit?search=x', '#/audit?search=x', 'Audit log'],
+    ]) {
+      await page.evaluate(`location.hash = '${from}'`);
+      await eventually(async () => {
+        assert.equal(await page.evaluate('location.hash'), to);
+        assert.equal(await page.textContent('main h1'), heading);
+      });
+    }
+    assert.equal(await page.locator('.rail > a:visible').count(), 4);
+    await page.click('.rail-more summary');
+    await page.click('.rail-more >> text=Operators');
+    await eventually(async () => assert.equal(await page.evaluate('location.hash'), '#/operators'));
+    await page.waitForSelector('.rail-more .menu', { state: 'detached' });
+    await page.click('.rail-more summary');
+    await page.waitForSelector('.rail-more [aria-label="Sign out"]');
+    assert.equal(await isCutOff(page), false);
+    await page.keyboard.press('Escape');
+    assert.deepEqual(errors, []);
+  });
+
   test('a backup is downloaded from the settings', async (t) => {
     const { page, visit } = await getWorld().open(t);
-    await visit('/settings/effective');
+    await visit('/settings/backup');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.click('text=Download a backup'),
+      page.click('a >> text=Download a backup'),
     ]);
     assert.match(download.suggestedFilename(), /^pulsegate-.*\.db$/);
     assert.equal(await download.failure(), null);
@@ -230,11 +287,11 @@ export function navigationTests(getWorld: () => World): void {
   test('counts are shown beside their list, and do not move it on a phone', async (t) => {
     const { open } = getWorld();
     const wide = await open(t);
-    await wide.visit('/settings/audit');
+    await wide.visit('/audit');
     await wide.page.waitForSelector('.toolbar .counts');
     assert.equal(await wide.page.locator('.page-head .counts').count(), 0);
     const chinese = await open(t, { language: 'zh-CN' });
-    await chinese.visit('/settings/audit');
+    await chinese.visit('/audit');
     const changes = (await chinese.page.locator('.changes').allTextContents()).join(' ');
     assert.match(changes, /[\u4e00-\u9fff]：\S/);
     assert.doesNotMatch(changes, /[\u4e00-\u9fff]:/);

@@ -25,18 +25,20 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/agents/sessions',
   '/settings/whitelist',
   '/settings/address',
-  '/settings/plans',
+  '/plans',
   '/settings/admin',
-  '/settings/operators',
+  '/operators',
   '/settings/exits',
   '/settings/games',
-  '/settings/notices',
-  '/settings/reminders',
+  '/notices',
+  '/notices/settings',
   '/settings/nodes',
-  '/settings/audit',
+  '/audit',
   '/settings/log',
   '/settings/tokens',
   '/settings/retention',
+  '/settings/backup',
+  '/settings',
   '/settings/effective',
   '/settings/api',
   '/accounts?new=one&search=player000',
@@ -124,7 +126,7 @@ export function pageTests(getWorld: () => World): void {
       for (const each of await page.locator('td[data-column=username]').allTextContents()) names.add(each);
     }
     for (const payload of PAYLOADS) assert.ok(names.has(payload), `not shown as text: ${payload}`);
-    for (const hash of ['/', '/sessions', '/heartbeats', '/agents', '/agents/sessions', '/settings/audit']) {
+    for (const hash of ['/', '/sessions', '/heartbeats', '/agents', '/agents/sessions', '/audit']) {
       await visit(hash);
       assert.deepEqual(await page.evaluate(FOREIGN), [], hash);
     }

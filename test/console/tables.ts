@@ -118,7 +118,7 @@ export function tableTests(getWorld: () => World): void {
     await daemon.api('PATCH', `/api/v1/accounts/${AID}`, { contacts, owner: id });
     t.after(() => daemon.api('PATCH', `/api/v1/accounts/${AID}`, { owner: null }));
     const { page, visit } = await open(t, { width: 1440 });
-    await visit('/settings/operators');
+    await visit('/operators');
     await page.click('tr:has-text("reseller") a');
     await page.waitForSelector('.counts >> text=/^1 of /');
     await page.waitForSelector('.owner-filter summary >> text=Belongs to: reseller');
@@ -181,15 +181,15 @@ export function tableTests(getWorld: () => World): void {
       '/traffic',
       '/agents',
       '/agents/sessions',
-      '/settings/operators',
+      '/operators',
       '/settings/nodes',
-      '/settings/audit',
+      '/audit',
     ]) {
       await visit(hash);
       assert.equal(await isCutOff(page), false, hash);
       assert.equal(await page.locator('.table-box.overflows').count(), 0, hash);
     }
-    await visit('/settings/operators');
+    await visit('/operators');
     const row = (await page.textContent('tr:has-text("reseller")')) ?? '';
     assert.match(row, /Accounts: 0 \/ 50Days: 0 \/ 900Traffic: 0 B \/ 500 GB/);
   });

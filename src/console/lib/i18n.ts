@@ -32,6 +32,10 @@ export async function showLanguage(next: Language): Promise<void> {
   language.set(next);
 }
 
+/** Returns the texts of each language. A search finds the words of all. Rejects when the texts cannot be loaded. */
+export const inEveryLanguage = async (): Promise<readonly Readonly<Record<string, string>>[]> =>
+  (await Promise.all([import('texts:en'), import('texts:zh-CN')])).map((each) => each.default);
+
 /** Shows this language, now and when the page is opened again. */
 export async function setLanguage(next: Language): Promise<void> {
   await showLanguage(next);

@@ -8,6 +8,15 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
+/** Former addresses of pages, which bookmarks and sent links have, and where these pages are. */
+const MOVED: Readonly<Record<string, string>> = {
+  'settings/plans': 'plans',
+  'settings/operators': 'operators',
+  'settings/notices': 'notices',
+  'settings/reminders': 'notices/settings',
+  'settings/audit': 'audit',
+};
+
 const place = cell<Place>(read());
 /** The address of the shown view. The browser's address differs while the console asks the reader whether to leave. */
 let shown = location.hash;
@@ -22,7 +31,9 @@ window.addEventListener('popstate', () => {
 });
 
 function read(): Place {
-  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const [asked = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const path = MOVED[asked] ?? asked;
+  if (path !== asked) history.replaceState(history.state, '', `#/${path}${query && `?${query}`}`);
   return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query) };
 }
 
@@ -65,8 +76,9 @@ function onAddressChange(): void {
 }
 
 function show(): void {
+  const next = read();
   shown = location.hash;
-  place.set(read());
+  place.set(next);
 }
 
 export type QueryPatch = Readonly<Record<string, string | null>>;

@@ -5,7 +5,8 @@ import type { Text, Texts } from './texts.js';
 export const LEFT_EXAMPLE: Text = ['3 days left', '还有 3 天'];
 
 export const notices = {
-  'settings.notices': ['Notices', '通知记录'],
+  'settings.notices': ['Notices', '通知'],
+  'notices.history': ['History', '发送记录'],
   'settings.reminders': ['Notice settings', '通知设置'],
   'notices.empty': ['No notices yet', '还没有通知'],
   'notices.empty.text': [

@@ -1,7 +1,13 @@
-// Settings: tabs, this browser, retention, effective configuration.
+// Settings: groups and sections, retention, effective configuration.
 import type { Texts } from './texts.js';
 
 export const settings = {
+  'settings.group.players': ['For players', '玩家连接'],
+  'settings.group.access': ['Access to this console and its API', '控制台与 API 的访问'],
+  'settings.group.data': ['Data', '数据'],
+  'settings.group.server': ['The daemon', '服务'],
+  'settings.find': ['Search settings, or a configuration key', '搜索设置或配置项'],
+  'settings.find.none': ['No such setting', '没有这样的设置'],
   'settings.whitelist': ['IP whitelist', 'IP 白名单'],
   'settings.address': ['Players’ address', '连接地址'],
   'settings.admin': ['Sign-in', '登录安全'],
@@ -50,8 +56,13 @@ export const settings = {
   ],
   'backup.title': ['Backup', '备份'],
   'backup.text': [
-    'A complete copy of the database: accounts, settings and history, with password hashes. Keep it safe. To restore it, stop the daemon and run',
-    '数据库的完整副本：账号、设置和历史记录，含密码哈希，请妥善保管。要恢复，请先停止服务，再运行',
+    'A complete copy of the database: accounts, settings and history, with password hashes. Keep it safe.',
+    '数据库的完整副本：账号、设置和历史记录，含密码哈希，请妥善保管。',
+  ],
+  'backup.restore': ['To restore it, on the server:', '要恢复，请在服务器上运行：'],
+  'backup.postgres': [
+    'PostgreSQL has its own backup program. Run it where the database is:',
+    'PostgreSQL 有自己的备份程序，请在数据库所在的机器上运行：',
   ],
   'backup.download': ['Download a backup', '下载备份'],
   'effective.key': ['Key', '键'],

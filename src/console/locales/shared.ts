@@ -116,13 +116,10 @@ export const shared = {
   'formats.shadowrocket': ['Shadowrocket', 'Shadowrocket（小火箭）'],
   'formats.shadowrocket.hint': ['Scan the code with the app, or paste the link.', '用应用扫码，或粘贴链接。'],
   // How the page looks in this browser, and who is signed in.
-  'display.title': ['This browser', '此浏览器'],
-  'display.language': ['Language', '语言'],
   'display.theme': ['Theme', '外观'],
   'display.system': ['System', '跟随系统'],
   'display.light': ['Light', '浅色'],
   'display.dark': ['Dark', '深色'],
-  'display.signedInAs': ['{name}, from {address}', '{name}，来自 {address}'],
   'display.signOut': ['Sign out', '退出登录'],
   'account.username': ['User name', '用户名'],
   'account.password': ['Password', '密码'],

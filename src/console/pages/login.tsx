@@ -11,7 +11,7 @@ import { Button } from '../ui/basics.js';
 import { FormDialog, useAction, useModal } from '../ui/dialog.js';
 import { Field, Input, InputField, Segments, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
-import { LookChoices } from '../ui/switches.js';
+import { Switches } from '../ui/switches.js';
 
 export function LoginPage() {
   useEffect(() => leaveFirstPage, []);
@@ -19,7 +19,7 @@ export function LoginPage() {
     <main class="login">
       <SignInForm name="" />
       <div class="row wrap centre">
-        <LookChoices />
+        <Switches />
       </div>
     </main>
   );

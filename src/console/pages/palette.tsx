@@ -255,7 +255,7 @@ const SOURCES: readonly Source[] = [
       return {
         ...{ id: `audit-${id}`, icon: 'check', text: isTextKey(key) ? t(key) : action },
         ...{ note: [object.name, actor, localTime(at)].filter(Boolean).join(' · ') },
-        to: [['settings', 'audit'], { search }],
+        to: [['audit'], { search }],
       };
     }),
   ),

@@ -7,6 +7,9 @@ const PATHS = {
   heartbeats: 'M12 20s-8-4.7-8-11a4.5 4.5 0 0 1 8-2.8A4.5 4.5 0 0 1 20 9c0 6.3-8 11-8 11Z',
   traffic: 'M5 20v-7m7 7V4m7 16v-11',
   agents: 'M13 2 5 13h6l-1 9 8-12h-6l1-8Z',
+  plans: 'M4 5h16v6H4zM4 15h16v4H4zM8 8h4m-4 9h4',
+  operators: 'M12 3 5 6v5c0 4.5 2.9 8 7 10 4.1-2 7-5.5 7-10V6l-7-3Zm-3 8.5 2.2 2.2L15.5 9.5',
+  audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9 12h7m-7 4h7',
   settings:
     'M4 7h10m4 0h2M4 17h2m4 0h10M16 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM8 19.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z',
   columns: 'M3 5h18v14H3zM9 5v14M15 5v14',

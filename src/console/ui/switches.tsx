@@ -1,9 +1,8 @@
-// Language and theme of this browser: buttons that switch with one press, and choices that show all.
+// Language and theme of this browser: buttons that switch with one press.
 import { useCell } from '../lib/cell.js';
 import { type Language, setLanguage, t, useLanguage } from '../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../lib/theme.js';
 import { Button } from './basics.js';
-import { optionsOf, Segments } from './form.js';
 import type { IconName } from './icons.js';
 import { notify } from './toast.js';
 
@@ -35,21 +34,6 @@ export function Switches() {
         label={`${t('display.theme')}: ${t(`display.${current}`)}`}
         onClick={() => setTheme(NEXT[current].to)}
       />
-    </>
-  );
-}
-
-export function LookChoices() {
-  const themes = optionsOf<Theme>(['system', 'light', 'dark'], (of) => t(`display.${of}`));
-  return (
-    <>
-      <Segments
-        value={useLanguage()}
-        options={LANGUAGES}
-        onInput={changeLanguage}
-        label={t('display.language')}
-      />
-      <Segments value={useCell(theme)} options={themes} onInput={setTheme} label={t('display.theme')} />
     </>
   );
 }

@@ -12,8 +12,8 @@ import { Table } from '../../ui/list/table.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
+import { AuditList } from '../audit/audit.js';
 import { areAtSeveralNodes, Outcome, sessionColumns } from '../sessions/session-columns.js';
-import { AuditList } from '../settings/audit.js';
 
 export function AccountActivity({ account }: { account: Account }) {
   return (

@@ -14,7 +14,7 @@ import { optionsOf, Segments } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
-import { LANGUAGES } from '../settings/notices/form.js';
+import { LANGUAGES } from '../notices/form.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
 

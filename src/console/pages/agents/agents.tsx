@@ -9,6 +9,7 @@ import { go, href } from '../../lib/router.js';
 import { Ago, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { AreaField, Field, Input } from '../../ui/form.js';
+import { PageHead } from '../../ui/list/list.js';
 import { Tabs } from '../../ui/menu.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { AgentSessionList, RunList } from './runs.js';
@@ -18,8 +19,7 @@ export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
   const [sendTo, setSendTo] = useState<Agent | null>(null);
   return (
     <>
-      <header class="page-head">
-        <h1>{t('nav.agents')}</h1>
+      <PageHead title={t('nav.agents')}>
         <Tabs
           label={t('nav.agents')}
           tabs={[
@@ -27,7 +27,7 @@ export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
             { text: t('agents.sessions'), link: href(['agents', 'sessions']), current: tab === 'sessions' },
           ]}
         />
-      </header>
+      </PageHead>
       <WhenLoaded of={agents} rows={3} keeps>
         {({ items }) => {
           if (items.length === 0) return <NoAgents />;

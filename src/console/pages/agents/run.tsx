@@ -6,7 +6,7 @@ import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
 import { At, Card, CopyButton, Facts, None, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
-import { BackLink, Gone } from '../../ui/list/list.js';
+import { BackLink, Gone, PageHead } from '../../ui/list/list.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -35,9 +35,7 @@ export function RunPage({ id }: { id: string }) {
     });
   return (
     <>
-      <header class="page-head">
-        <BackLink to={['agents']} label={t('nav.agents')} />
-        <h1>{run.agent}</h1>
+      <PageHead title={run.agent} back={<BackLink to={['agents']} label={t('nav.agents')} />}>
         <RunState status={run.status} />
         <span class="grow" />
         {!isOver && (
@@ -54,7 +52,7 @@ export function RunPage({ id }: { id: string }) {
         <PermittedButton to="rerunRun" icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
           {t('run.again')}
         </PermittedButton>
-      </header>
+      </PageHead>
       {again.error ? <Failure error={again.error} /> : null}
       <div class="columns wide-first">
         <div class="stack">

@@ -10,6 +10,7 @@ import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
 import { Card, CopyButton, Permitted, State, Traffic } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
+import { PageHead } from '../../ui/list/list.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
@@ -33,10 +34,9 @@ function OverviewOfAll() {
   if (!now && first.error) return <Failure error={first.error} retry={first.reload} />;
   return (
     <>
-      <header class="page-head">
-        <h1>{t('nav.overview')}</h1>
+      <PageHead title={t('nav.overview')}>
         <RangeChoice value={range} />
-      </header>
+      </PageHead>
       {(now?.accounts.total ?? who?.accounts) === 0 && <FirstSteps />}
       {now ? (
         <NowTiles now={now} />

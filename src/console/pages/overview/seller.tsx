@@ -7,6 +7,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
 import { AccountLink, Card, Expiry, Traffic } from '../../ui/basics.js';
+import { PageHead } from '../../ui/list/list.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { OwnBudget } from '../accounts/fields/budget.js';
@@ -67,9 +68,7 @@ export function SellerOverview() {
   ];
   return (
     <>
-      <header class="page-head">
-        <h1>{t('nav.overview')}</h1>
-      </header>
+      <PageHead title={t('nav.overview')}></PageHead>
       <Tiles of={tiles} />
       <OwnBudget />
       <div class="columns">

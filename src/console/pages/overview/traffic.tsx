@@ -11,7 +11,7 @@ import { DayRange } from '../../ui/expiry-field.js';
 import { Segments } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { type Column, column } from '../../ui/list/columns.js';
-import { List } from '../../ui/list/list.js';
+import { List, PageHead } from '../../ui/list/list.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty } from '../../ui/states.js';
 
@@ -43,8 +43,7 @@ export function TrafficPage() {
   const options = BY.filter((one) => one !== 'seller' || sellers);
   return (
     <>
-      <header class="page-head">
-        <h1>{t('nav.traffic')}</h1>
+      <PageHead title={t('nav.traffic')}>
         <Segments
           value={by}
           label={t('heartbeats.by')}
@@ -60,7 +59,7 @@ export function TrafficPage() {
             CSV
           </a>
         )}
-      </header>
+      </PageHead>
       <List
         list={list}
         chips={<QuickRanges />}

@@ -8,6 +8,7 @@ import { AccountLink, Ago, Card, Client, Permitted, Tag, Traffic } from '../../u
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
+import { PageHead } from '../../ui/list/list.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
 
@@ -25,8 +26,7 @@ export function HeartbeatsPage() {
   const totals = series.data || error ? sums.data?.items : undefined;
   return (
     <>
-      <header class="page-head">
-        <h1>{t('nav.heartbeats')}</h1>
+      <PageHead title={t('nav.heartbeats')}>
         <Segments
           value={by}
           label={t('heartbeats.by')}
@@ -43,7 +43,7 @@ export function HeartbeatsPage() {
           </a>
         </Permitted>
         <RangeChoice value={range} />
-      </header>
+      </PageHead>
       {error && (
         <Failure
           error={error}

@@ -7,7 +7,7 @@ import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
 import { Button } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
-import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
+import { FilterChips, List, PageHead, SetFilter } from '../../ui/list/list.js';
 import { SelectionBar } from '../../ui/list/selection-bar.js';
 import { Tabs } from '../../ui/menu.js';
 import { Empty } from '../../ui/states.js';
@@ -19,8 +19,7 @@ export function SessionsPage({ tab }: { tab: 'live' | 'logins' | 'trace' }) {
   const Tab = { live: LiveList, logins: LoginList, trace: TracePage }[tab];
   return (
     <>
-      <header class="page-head">
-        <h1>{t('nav.sessions')}</h1>
+      <PageHead title={t('nav.sessions')}>
         <Tabs
           label={t('nav.sessions')}
           tabs={[
@@ -31,7 +30,7 @@ export function SessionsPage({ tab }: { tab: 'live' | 'logins' | 'trace' }) {
               : []),
           ]}
         />
-      </header>
+      </PageHead>
       <Tab />
     </>
   );

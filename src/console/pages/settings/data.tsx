@@ -1,5 +1,5 @@
-// Retention times, and the effective configuration.
-import type { EffectiveConfig, Retention } from '../../api-types.js';
+// How long the daemon keeps data; and a copy of all data, with how to restore it.
+import type { Retention } from '../../api-types.js';
 import { callWithEtag, urlOf } from '../../lib/api.js';
 import { confirmThenFollow } from '../../lib/download.js';
 import { useDraft } from '../../lib/draft.js';
@@ -7,11 +7,10 @@ import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { readNumber } from '../../lib/number-text.js';
-import { Ago, At, Card, Permitted, Tag } from '../../ui/basics.js';
+import { Card } from '../../ui/basics.js';
 import { InputField } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { SettingsForm } from '../../ui/settings-form.js';
-import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
@@ -26,10 +25,6 @@ const RANGES: Readonly<Record<keyof Retention, { readonly min: number; readonly 
 };
 const FIELDS = Object.keys(RANGES) as (keyof Retention)[];
 
-/** Returns undefined for an invalid number. Every retention time needs one. */
-const readField = (name: keyof Retention, text: string): number | undefined =>
-  readNumber(text, { ...RANGES[name], whole: true }) ?? undefined;
-
 export function RetentionSettings() {
   const saved = useLoad('getRetention', {}, { topics: ['settings'] });
   const draft = useDraft(
@@ -39,7 +34,9 @@ export function RetentionSettings() {
     >,
   );
   const changed = FIELDS.filter((name) => draft.changes[name] !== undefined);
-  const read = (name: keyof Retention) => readField(name, draft.values[name]);
+  /** Returns undefined for an invalid number. Every retention time needs one. */
+  const read = (name: keyof Retention) =>
+    readNumber(draft.values[name], { ...RANGES[name], whole: true }) ?? undefined;
   const save = async () => {
     // Reads the current values first, so that another user's changes to other fields stay.
     const now = await callWithEtag('getRetention');
@@ -60,7 +57,6 @@ export function RetentionSettings() {
           isValid={changed.every((name) => read(name) !== undefined)}
           save={save}
         >
-          <h2>{t('settings.retention')}</h2>
           <p class="soft">{t('retention.text')}</p>
           {FIELDS.map((name) => (
             <InputField
@@ -78,114 +74,41 @@ export function RetentionSettings() {
   );
 }
 
-/** PostgreSQL has its own backup program. */
-function Backup() {
+export function BackupSettings() {
   return (
-    <Card title={t('backup.title')} look="stack">
-      <p class="soft">
-        {t('backup.text')} <code>pulsegate restore FILE</code>
-      </p>
-      <div class="row">
-        <Permitted to="downloadBackup">
-          <a class="button" href={urlOf('downloadBackup', {})} download onClick={confirmThenFollow}>
-            <Icon name="download" /> {t('backup.download')}
-          </a>
-        </Permitted>
-      </div>
-    </Card>
-  );
-}
-
-/** Nothing asks the network: what is new is known from the installed files and the calendar. */
-function Program({ program }: { program: EffectiveConfig['program'] }) {
-  const { version, installedVersion, build, isOld } = program;
-  return (
-    <Card title={t('program.title')} look="stack">
-      <p>
-        Pulsegate <strong>{version}</strong>
-        {build && (
-          <span class="soft">
-            {' · '}
-            {t('program.build', { commit: build.commit.slice(0, 12) })} <At at={build.date} />
-            {' · '}
-            <Ago at={build.date} />
-          </span>
-        )}
-      </p>
-      {installedVersion !== version && (
-        <p class="notice" role="status">
-          <Icon name="warn" /> {t('program.restart', { installed: installedVersion, running: version })}
-        </p>
+    <WhenLoaded of={useLoad('getEffectiveConfig', {})} rows={4} keeps>
+      {({ database: { client, bytes: size, heartbeats } }) => (
+        <Card title={t('backup.download')} look="stack narrow">
+          <p class="soft">
+            {t('effective.database', {
+              client,
+              size: size === null ? '—' : bytes(size),
+              n: count(heartbeats),
+            })}
+          </p>
+          {client === 'pg' ? (
+            <p>
+              {t('backup.postgres')} <code>pg_dump --format=custom --file=pulsegate.dump DATABASE</code>
+            </p>
+          ) : (
+            <>
+              <p>{t('backup.text')}</p>
+              <div class="row">
+                <a
+                  class="button primary"
+                  href={urlOf('downloadBackup', {})}
+                  download
+                  onClick={confirmThenFollow}
+                >
+                  <Icon name="download" /> {t('backup.download')}
+                </a>
+              </div>
+              <p class="soft">{t('backup.restore')}</p>
+              <pre>{'systemctl stop pulsegate\npulsegate restore FILE\nsystemctl start pulsegate'}</pre>
+            </>
+          )}
+        </Card>
       )}
-      {isOld && installedVersion === version && (
-        <p class="notice" role="status">
-          <Icon name="warn" /> {t('program.old')}
-        </p>
-      )}
-    </Card>
-  );
-}
-
-export function EffectiveSettings() {
-  return (
-    <WhenLoaded of={useLoad('getEffectiveConfig', {})} rows={12} keeps>
-      {(data) => <Effective data={data} />}
     </WhenLoaded>
-  );
-}
-
-function Effective({ data }: { data: EffectiveConfig }) {
-  return (
-    <>
-      <Program program={data.program} />
-      {data.database.client !== 'pg' && <Backup />}
-      <Card title={t('settings.effective')} look="stack">
-        <p class="soft">
-          {t('effective.text')} {data.configFile !== null && <code class="break">{data.configFile}</code>}
-        </p>
-        <p class="soft">
-          {t('effective.database', {
-            client: data.database.client,
-            size: data.database.bytes === null ? '—' : bytes(data.database.bytes),
-            n: count(data.database.heartbeats),
-          })}{' '}
-          · {t('effective.startedAt')} <At at={data.startedAt} />
-        </p>
-        {data.needsRestart.length > 0 && (
-          <p class="notice" role="status">
-            {t('effective.needsRestart', { keys: data.needsRestart.join(', ') })}
-          </p>
-        )}
-        {data.problem !== null && (
-          <p class="notice" role="alert">
-            {t('effective.problem', { problem: data.problem })}
-          </p>
-        )}
-        <SmallTable
-          look="small stacked"
-          rows={data.entries}
-          id={({ path }) => path}
-          columns={[
-            { head: t('effective.key'), cellLook: 'whole', cell: ({ path }) => <code>{path}</code> },
-            {
-              head: t('effective.value'),
-              cellLook: 'break',
-              cell: ({ isSecret, value }) =>
-                isSecret ? <span class="soft">{t('effective.hidden')}</span> : <code>{value}</code>,
-            },
-            {
-              head: t('effective.source'),
-              cellLook: 'whole',
-              cell: ({ source }) =>
-                source === 'default' ? (
-                  <span class="faint">{t('effective.source.default')}</span>
-                ) : (
-                  <Tag>{t(`effective.source.${source}`)}</Tag>
-                ),
-            },
-          ]}
-        />
-      </Card>
-    </>
   );
 }

@@ -74,7 +74,6 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`;
   return (
     <SettingsForm draft={draft} right="setPublicAddress" isValid={!badPort} save={save}>
-      <h2>{t('settings.address')}</h2>
       <p class="soft">{t('publicAddress.text')}</p>
       <LinkNotice isHere />
       <Field
@@ -153,7 +152,6 @@ export function PacSettings() {
           save={save}
           conflict={theirs && overtaken(draft, theirs.answer)}
         >
-          <h2>{t('pac.title')}</h2>
           <p class="soft">{t('pac.text')}</p>
           <AreaField
             path="match"

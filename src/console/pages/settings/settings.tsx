@@ -1,70 +1,87 @@
-// Settings: a list of sections, each with its own address.
-import { may, type Right } from '../../lib/api.js';
+// Settings: the sections in groups, each with its own address, and a search of what they hold.
+import type { ComponentChildren } from 'preact';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
 import { lazyPage } from '../../ui/lazy.js';
-import { Tabs } from '../../ui/menu.js';
+import { BackLink, PageHead } from '../../ui/list/list.js';
 import { AdminSettings, TokenSettings } from './access/admin.js';
-import { OperatorSettings } from './access/operators.js';
-import { AuditPage } from './audit.js';
-import { EffectiveSettings, RetentionSettings } from './data.js';
+import { EffectiveSettings } from './configuration.js';
+import { BackupSettings, RetentionSettings } from './data.js';
 import { ExitSettings } from './exits/exits.js';
+import { FindSettings, useFoundField } from './find.js';
 import { GameSettings } from './games.js';
 import { LogPage } from './log.js';
 import { NodeSettings } from './nodes.js';
-import { NoticeHistory } from './notices/notices.js';
-import { NoticeSettingsPage } from './notices/settings.js';
-import { PlanSettings } from './plans.js';
 import { PacSettings, PublicAddressSettings } from './public-address.js';
+import { groupsNow, SECTIONS, type SectionName } from './sections.js';
 import { WhitelistSettings } from './whitelist.js';
 
-const ApiDocument = lazyPage(async () => (await import('./api-document.js')).ApiDocument);
+const PAGES: Readonly<Record<SectionName, (props: Record<never, never>) => ComponentChildren>> = {
+  address: PublicAddressSettings,
+  exits: ExitSettings,
+  games: GameSettings,
+  pac: PacSettings,
+  admin: AdminSettings,
+  whitelist: WhitelistSettings,
+  tokens: TokenSettings,
+  api: lazyPage(async () => (await import('./api-document.js')).ApiDocument),
+  retention: RetentionSettings,
+  backup: BackupSettings,
+  effective: EffectiveSettings,
+  nodes: NodeSettings,
+  log: LogPage,
+};
 
-const SECTIONS = {
-  whitelist: { text: 'settings.whitelist', Page: WhitelistSettings, right: 'getWhitelist' },
-  address: { text: 'settings.address', Page: PublicAddressSettings, right: 'getPublicAddress' },
-  pac: { text: 'pac.title', Page: PacSettings, right: 'getPacRules' },
-  plans: { text: 'settings.plans', Page: PlanSettings, right: 'setPlans' },
-  admin: { text: 'settings.admin', Page: AdminSettings },
-  operators: { text: 'operators.title', Page: OperatorSettings, right: 'listOperators' },
-  exits: { text: 'exits.title', Page: ExitSettings, right: 'listExits' },
-  games: { text: 'settings.games', Page: GameSettings, right: 'getGameRules' },
-  notices: { text: 'settings.notices', Page: NoticeHistory, right: 'listNotices' },
-  reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, right: 'getNoticeSettings' },
-  nodes: { text: 'settings.nodes', Page: NodeSettings, right: 'listNodes' },
-  audit: { text: 'settings.audit', Page: AuditPage, right: 'listAudit' },
-  log: { text: 'log.title', Page: LogPage, right: 'listLog' },
-  tokens: { text: 'settings.tokens', Page: TokenSettings },
-  retention: { text: 'settings.retention', Page: RetentionSettings, right: 'getRetention' },
-  effective: { text: 'settings.effective', Page: EffectiveSettings, right: 'getEffectiveConfig' },
-  api: { text: 'settings.api', Page: ApiDocument },
-} as const satisfies Record<
-  string,
-  { text: TextKey; Page: (props: Record<never, never>) => unknown; right?: Right }
->;
-type Section = keyof typeof SECTIONS;
-
-export function SettingsPage({ tab }: { tab: string | undefined }) {
-  const names = (Object.keys(SECTIONS) as Section[]).filter((name) => {
-    const section = SECTIONS[name];
-    return !('right' in section) || may(section.right);
-  });
-  const current = names.find((name) => name === tab) ?? names[0] ?? 'admin';
-  const { Page } = SECTIONS[current];
+/** @param section undefined: all of them */
+export function SettingsPage({ section }: { section: string | undefined }) {
+  useFoundField();
+  const current = groupsNow()
+    .flatMap(({ sections }) => sections)
+    .find((name) => name === section);
+  if (current === undefined)
+    return (
+      <>
+        <PageHead title={t('nav.settings')} />
+        <FindSettings>
+          <div class="columns">
+            <Groups />
+          </div>
+        </FindSettings>
+      </>
+    );
+  const Page = PAGES[current];
   return (
-    <>
-      <header class="page-head">
-        <h1>{t('nav.settings')}</h1>
-      </header>
-      <Tabs
-        label={t('nav.settings')}
-        tabs={names.map((name) => ({
-          text: t(SECTIONS[name].text),
-          link: href(['settings', name]),
-          current: name === current,
-        }))}
-      />
-      <Page />
-    </>
+    <div class="settings">
+      <nav class="sections" aria-label={t('nav.settings')}>
+        <FindSettings>
+          <Groups current={current} />
+        </FindSettings>
+      </nav>
+      <div class="section">
+        <PageHead
+          title={t(SECTIONS[current].text)}
+          back={<BackLink to={['settings']} label={t('nav.settings')} />}
+        />
+        <Page />
+      </div>
+    </div>
   );
 }
+
+/** @param current left out: each section says what it holds */
+function Groups({ current }: { current?: SectionName }) {
+  return groupsNow().map(({ group, sections }) => (
+    <section key={group} class={current ? 'tabs' : 'card group'}>
+      <h2>{t(`settings.group.${group}`)}</h2>
+      {sections.map((name) => (
+        <a key={name} href={href(['settings', name])} aria-current={name === current ? 'page' : undefined}>
+          <span class={current ? '' : 'strong'}>{t(SECTIONS[name].text)}</span>
+          {!current && <span class="soft">{fieldsIn(name)}</span>}
+        </a>
+      ))}
+    </section>
+  ));
+}
+
+const fieldsIn = (name: SectionName): string =>
+  (Object.keys(SECTIONS[name].fields) as TextKey[]).map((field) => t(field)).join(' · ');

@@ -57,7 +57,6 @@ export function WhitelistSettings() {
         }
         look="card stack"
       >
-        <h2>{t('settings.whitelist')}</h2>
         <p class="soft">{t('whitelist.text')}</p>
         <AreaField
           label={t('whitelist.field')}

@@ -85,6 +85,8 @@ function Paged<P extends Page<unknown>>(props: ListProps<P> & { readonly page: P
 }
 
 interface ShortListProps<Row, D> {
+  /** Of a list that is a whole page: its heading. */
+  readonly title?: string;
   readonly of: Pick<Loaded<D>, 'data' | 'error' | 'reload'>;
   readonly rowsOf: (data: D) => readonly Row[];
   readonly text: string;
@@ -103,7 +105,8 @@ interface ShortListDialog<Row> {
 }
 
 /** A list without pages, to which one adds: what it is, the button, the rows, and the dialog of a new row and of each. */
-export function ShortList<Row, D>({ of, rowsOf, text, add, empty, table, dialog }: ShortListProps<Row, D>) {
+export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
+  const { title, of, rowsOf, text, add, empty, table, dialog } = props;
   const [open, setOpen] = useState<{ readonly row: Row | null } | null>(null);
   const onClose = () => setOpen(null);
   const onSaved = () => {
@@ -113,6 +116,7 @@ export function ShortList<Row, D>({ of, rowsOf, text, add, empty, table, dialog 
   };
   return (
     <>
+      {title && <PageHead title={title} />}
       <div class="row wrap">
         <p class="soft grow">{text}</p>
         <Button kind="primary" icon="plus" onClick={() => setOpen({ row: null })}>
@@ -302,6 +306,24 @@ function Pager({ nextCursor, shown, matched }: PagerProps) {
       </Button>
     </nav>
   );
+}
+
+/** The heading of a page, and what stands beside it. */
+export function PageHead({ title, back, children }: PageHeadProps) {
+  return (
+    <header class="page-head">
+      {back}
+      <h1>{title}</h1>
+      {children}
+    </header>
+  );
+}
+
+interface PageHeadProps {
+  readonly title: string;
+  /** The link to the page above this one. */
+  readonly back?: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
 export function BackLink({ to, label }: { to: readonly string[]; label: string }) {

@@ -2,7 +2,7 @@
 import type { Plan } from '../../../api-types.js';
 import { bytes, count, localTime, rate } from '../../../lib/format.js';
 import { isTextKey, type TextKey, t } from '../../../lib/i18n.js';
-import { NOTICE_LABELS } from '../../settings/notices/form.js';
+import { NOTICE_LABELS } from '../../notices/form.js';
 import { accountField, type FieldName, isAccountField } from './account-fields.js';
 import { daysWords, planLimitWords } from './plans.js';
 

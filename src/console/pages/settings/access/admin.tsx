@@ -1,13 +1,12 @@
-// The signed-in user's settings: password, second factor, display settings of this browser, signing out; and API tokens, with which
-// programs authenticate. The console shows a token's secret once.
+// The signed-in user's settings: password and second factor; and API tokens, with which programs authenticate. The console shows a token's secret once.
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../../../api-types.js';
-import { call, may, me, signOut } from '../../../lib/api.js';
+import { call, may, me } from '../../../lib/api.js';
 import { useCell } from '../../../lib/cell.js';
-import { leave, toggled, useUnsaved } from '../../../lib/draft.js';
+import { toggled, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { Ago, Button, Card, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
+import { Ago, Button, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
 import { AskButton, FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, Field, Input, submitting } from '../../../ui/form.js';
@@ -15,7 +14,6 @@ import { Icon } from '../../../ui/icons.js';
 import { type Column, column } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty, FormErrors } from '../../../ui/states.js';
-import { LookChoices } from '../../../ui/switches.js';
 import { notify } from '../../../ui/toast.js';
 import { Totp } from './second-factor.js';
 
@@ -23,22 +21,17 @@ export function AdminSettings() {
   return (
     <div class="columns">
       <PasswordForm />
-      <div class="stack">
-        <Totp />
-        <Here />
-      </div>
+      <Totp />
     </div>
   );
 }
 
 function PasswordForm() {
-  const [current, setCurrent] = useState('');
-  const [next, setNext] = useState('');
-  const [again, setAgain] = useState('');
+  const { values, control, reset } = useDraft({ current: '', next: '', again: '' });
+  const { current, next, again } = values;
   const [revokeTokens, setRevokeTokens] = useState(true);
   const { busy, error, run } = useAction();
   const isGiven = useCell(me)?.isPasswordGiven === true;
-  useUnsaved(current !== '' || next !== '' || again !== '' ? 'typed' : null);
   const differs = again !== '' && again !== next;
   const ready = current !== '' && next !== '' && next === again && !busy;
   const submit = () => {
@@ -46,9 +39,7 @@ function PasswordForm() {
     void run(async () => {
       await call('setAdminPassword', { body: { current, next, revokeTokens } });
       notify(t('admin.passwordChanged'));
-      setCurrent('');
-      setNext('');
-      setAgain('');
+      reset();
     });
   };
   return (
@@ -63,19 +54,13 @@ function PasswordForm() {
       )}
       <FormErrors error={error}>
         <Field path="current" label={t('admin.current')}>
-          <Input value={current} onInput={setCurrent} type="password" autocomplete="current-password" />
+          <Input {...control('current')} type="password" autocomplete="current-password" />
         </Field>
         <Field path="next" label={t('admin.next')}>
-          <Input value={next} onInput={setNext} type="password" autocomplete="new-password" maxLength={255} />
+          <Input {...control('next')} type="password" autocomplete="new-password" maxLength={255} />
         </Field>
         <Field label={t('admin.again')} error={differs ? t('admin.differs') : undefined}>
-          <Input
-            value={again}
-            onInput={setAgain}
-            type="password"
-            autocomplete="new-password"
-            maxLength={255}
-          />
+          <Input {...control('again')} type="password" autocomplete="new-password" maxLength={255} />
         </Field>
       </FormErrors>
       <RevokeTokens label={t('admin.revokeTokens')} checked={revokeTokens} onChange={setRevokeTokens} />
@@ -85,28 +70,6 @@ function PasswordForm() {
         </Button>
       </div>
     </form>
-  );
-}
-
-function Here() {
-  const who = useCell(me);
-  const { busy, run } = useAction();
-  const out = () => leave(() => void run(signOut));
-  return (
-    <Card title={t('display.title')} look="stack">
-      <div class="row wrap">
-        <LookChoices />
-      </div>
-      <div class="row">
-        <span class="soft grow">
-          {t('display.signedInAs', { name: who?.username ?? '', address: who?.address ?? '' })} · v
-          {who?.version}
-        </span>
-        <Button icon="exit" disabled={busy} onClick={out}>
-          {t('display.signOut')}
-        </Button>
-      </div>
-    </Card>
   );
 }
 

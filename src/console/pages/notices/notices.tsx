@@ -1,15 +1,18 @@
-// The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
-import type { Notice, NoticeChannel, NoticeState } from '../../../api-types.js';
-import { call } from '../../../lib/api.js';
-import { isTextKey, t } from '../../../lib/i18n.js';
-import { useLoad } from '../../../lib/load.js';
-import { href, partsOf, usePlace } from '../../../lib/router.js';
-import { Ago, PermittedButton, State, type Tone } from '../../../ui/basics.js';
-import { AskButton, useAction } from '../../../ui/dialog.js';
-import { type Column, column, Lines } from '../../../ui/list/columns.js';
-import { FilterChips, List } from '../../../ui/list/list.js';
-import { Empty, Failure } from '../../../ui/states.js';
-import { notify } from '../../../ui/toast.js';
+// Notices: their settings, and their history with recipients, answers of the receivers, and a button that sends a notice again.
+import type { Notice, NoticeChannel, NoticeState } from '../../api-types.js';
+import { call, may } from '../../lib/api.js';
+import { isTextKey, t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { href, partsOf, usePlace } from '../../lib/router.js';
+import { Ago, PermittedButton, State, type Tone } from '../../ui/basics.js';
+import { AskButton, useAction } from '../../ui/dialog.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
+import { FilterChips, List, PageHead } from '../../ui/list/list.js';
+import { Tabs } from '../../ui/menu.js';
+import { Empty, Failure } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
+import { useFoundField } from '../settings/find.js';
+import { NoticeSettingsPage } from './settings.js';
 
 const TONES: Readonly<Record<NoticeState, Tone>> = {
   pending: 'info',
@@ -20,7 +23,24 @@ const TONES: Readonly<Record<NoticeState, Tone>> = {
 const STATES = Object.keys(TONES) as NoticeState[];
 const CHANNELS: readonly NoticeChannel[] = ['webhook', 'email', 'telegram', 'wecom'];
 
-export function NoticeHistory() {
+/** What was sent, and on the second tab when and by which channels. */
+export function NoticesPage({ tab }: { tab: 'history' | 'settings' }) {
+  useFoundField();
+  const tabs = [
+    { text: t('notices.history'), link: href(['notices']), current: tab === 'history' },
+    { text: t('settings.reminders'), link: href(['notices', 'settings']), current: tab === 'settings' },
+  ];
+  return (
+    <>
+      <PageHead title={t('settings.notices')}>
+        {may('getNoticeSettings') && <Tabs label={t('settings.notices')} tabs={tabs} />}
+      </PageHead>
+      {tab === 'settings' ? <NoticeSettingsPage /> : <NoticeHistory />}
+    </>
+  );
+}
+
+function NoticeHistory() {
   const { query } = usePlace();
   const list = useLoad(
     'listNotices',
@@ -55,7 +75,7 @@ export function NoticeHistory() {
       empty={() => (
         <Empty icon="search" title={t('notices.empty')}>
           <p>{t('notices.empty.text')}</p>
-          <a class="button primary" href={href(['settings', 'reminders'])}>
+          <a class="button primary" href={href(['notices', 'settings'])}>
             {t('notices.setUp')}
           </a>
         </Empty>

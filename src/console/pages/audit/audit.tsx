@@ -7,7 +7,7 @@ import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
-import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
+import { FilterChips, List, PageHead, SetFilter } from '../../ui/list/list.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { showField } from '../accounts/fields/field-words.js';
 
@@ -29,19 +29,22 @@ export function AuditPage() {
     { topics: ['audit', 'accounts', 'settings'] },
   );
   return (
-    <List
-      list={list}
-      search={t('audit.search')}
-      chips={
-        <>
-          <FilterChips name="via" values={VIAS} text={(via) => t(`audit.via.${via}`)} />
-          <SetFilter name="import" text={t('audit.onePart')} />
-        </>
-      }
-      tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
-      empty={<Entries items={[]} />}
-      table={(items) => <Entries items={items} />}
-    />
+    <>
+      <PageHead title={t('settings.audit')} />
+      <List
+        list={list}
+        search={t('audit.search')}
+        chips={
+          <>
+            <FilterChips name="via" values={VIAS} text={(via) => t(`audit.via.${via}`)} />
+            <SetFilter name="import" text={t('audit.onePart')} />
+          </>
+        }
+        tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
+        empty={<Entries items={[]} />}
+        table={(items) => <Entries items={items} />}
+      />
+    </>
   );
 }
 
@@ -111,12 +114,11 @@ const hasParts = ({ action, object }: AuditEntry): boolean =>
 
 /** For an import or bulk action: a link to its entries. For an entry that one made: a link to that one. */
 function ImportName({ entry }: { entry: AuditEntry }) {
-  if (hasParts(entry))
-    return <a href={href(['settings', 'audit'], { import: entry.id })}>{t('audit.importParts')}</a>;
+  if (hasParts(entry)) return <a href={href(['audit'], { import: entry.id })}>{t('audit.importParts')}</a>;
   if (!entry.import) return null;
   const { id, action, name } = entry.import;
   return (
-    <a href={href(['settings', 'audit'], { import: id })}>
+    <a href={href(['audit'], { import: id })}>
       {action !== 'account.import'
         ? t('audit.byBulk')
         : name === null

@@ -1,25 +1,26 @@
 // Operators besides the administrator: their roles, budgets and second factors, and the dialog for each. It sends only changed fields.
 import { useState } from 'preact/hooks';
-import type { Operator } from '../../../api-types.js';
-import { call } from '../../../lib/api.js';
-import { useDraft } from '../../../lib/draft.js';
-import { bytes, count } from '../../../lib/format.js';
-import { t } from '../../../lib/i18n.js';
-import { useLoad } from '../../../lib/load.js';
-import { numberText, readNumber } from '../../../lib/number-text.js';
-import { href } from '../../../lib/router.js';
-import { None, State } from '../../../ui/basics.js';
-import { AskButton, FormDialog } from '../../../ui/dialog.js';
-import { Checkbox, InputField, SegmentsField } from '../../../ui/form.js';
-import { type Column, column, Lines } from '../../../ui/list/columns.js';
-import { ShortList } from '../../../ui/list/list.js';
-import { Empty } from '../../../ui/states.js';
-import { RevokeTokens } from './admin.js';
+import type { Operator } from '../../api-types.js';
+import { call } from '../../lib/api.js';
+import { useDraft } from '../../lib/draft.js';
+import { bytes, count } from '../../lib/format.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { numberText, readNumber } from '../../lib/number-text.js';
+import { href } from '../../lib/router.js';
+import { None, State } from '../../ui/basics.js';
+import { AskButton, FormDialog } from '../../ui/dialog.js';
+import { Checkbox, InputField, SegmentsField } from '../../ui/form.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
+import { ShortList } from '../../ui/list/list.js';
+import { Empty } from '../../ui/states.js';
+import { RevokeTokens } from '../settings/access/admin.js';
 
-export function OperatorSettings() {
+export function OperatorsPage() {
   const operators = useLoad('listOperators', {}, { topics: ['settings', 'accounts'] });
   return (
     <ShortList
+      title={t('operators.title')}
       of={operators}
       rowsOf={({ items }) => items}
       text={t('operators.text')}

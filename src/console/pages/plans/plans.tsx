@@ -27,13 +27,14 @@ const MAX_DAYS = 3_650;
 /** A plan sets all limits except the egress class. */
 const LIMITS = LIMIT_NAMES.filter((name) => name !== 'egressClass');
 
-export function PlanSettings() {
+export function PlansPage() {
   const saved = useLoad('getPlans', {}, { topics: ['settings'] });
   const { data, etag, reload } = saved;
   const plans = data?.plans ?? [];
   const save = (next: readonly Plan[]) => call('setPlans', { body: { plans: next }, etag });
   return (
     <ShortList
+      title={t('settings.plans')}
       of={saved}
       rowsOf={(data) => data.plans}
       text={t('plans.text')}

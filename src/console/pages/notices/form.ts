@@ -1,9 +1,9 @@
 // The fields of the notice settings, each described once: how its value is a text, and how the text is read.
-import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../../../api-types.js';
-import { type TextKey, t } from '../../../lib/i18n.js';
-import { readNumber } from '../../../lib/number-text.js';
-import { LEFT_EXAMPLE } from '../../../locales/notices.js';
-import { optionsOf } from '../../../ui/form.js';
+import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../../api-types.js';
+import { type TextKey, t } from '../../lib/i18n.js';
+import { readNumber } from '../../lib/number-text.js';
+import { LEFT_EXAMPLE } from '../../locales/notices.js';
+import { optionsOf } from '../../ui/form.js';
 
 /** The fields as typed, by their path in the request. A secret's field is empty until the operator types one. */
 export type NoticeFields = Readonly<Record<string, string>>;
@@ -119,6 +119,16 @@ export const CHANNELS: Readonly<
   telegram: { target: 'telegram.baseUrl', needs: ['telegram.token', 'telegram.chatId'] },
   wecom: { target: 'wecom.baseUrl', needs: ['wecom.key'] },
   webhook: { target: 'webhook.url', needs: ['webhook.url'] },
+};
+
+/** The labels of all fields, for the search of the settings, with the keys of the configuration that have the same values. */
+export const NOTICE_FIELDS: Readonly<Partial<Record<TextKey, string>>> = {
+  ...Object.fromEntries(Object.values(FIELDS).map(({ label }) => [label, ''])),
+  'notices.expiryDays': 'notices.expiryDays',
+  'notices.quotaPercent': 'notices.quotaPercent',
+  'notices.digestHour': 'notices.digestHour',
+  'notices.url': 'notices.url',
+  'notices.secret': 'notices.secret',
 };
 
 /** The labels by the last part of the path. */

@@ -1,21 +1,16 @@
 // The settings of notices: when, by which channels, with a test of each, and the texts to players.
 import { useState } from 'preact/hooks';
-import type {
-  NoticeChannel,
-  NoticePreview,
-  NoticeSettings,
-  NoticeSettingsChange,
-} from '../../../api-types.js';
-import { call, callWithEtag } from '../../../lib/api.js';
-import { type Draft, useDraft } from '../../../lib/draft.js';
-import { t } from '../../../lib/i18n.js';
-import { useLoad } from '../../../lib/load.js';
-import { Card, PermittedButton, State } from '../../../ui/basics.js';
-import { Confirm, useAction } from '../../../ui/dialog.js';
-import { AreaField, Checkbox, InputField, SegmentsField, SelectField } from '../../../ui/form.js';
-import { SettingsForm } from '../../../ui/settings-form.js';
-import { Failure, WhenLoaded } from '../../../ui/states.js';
-import { notify } from '../../../ui/toast.js';
+import type { NoticeChannel, NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../api-types.js';
+import { call, callWithEtag } from '../../lib/api.js';
+import { type Draft, useDraft } from '../../lib/draft.js';
+import { t } from '../../lib/i18n.js';
+import { useLoad } from '../../lib/load.js';
+import { Card, PermittedButton, State } from '../../ui/basics.js';
+import { Confirm, useAction } from '../../ui/dialog.js';
+import { AreaField, Checkbox, InputField, SegmentsField, SelectField } from '../../ui/form.js';
+import { SettingsForm } from '../../ui/settings-form.js';
+import { Failure, WhenLoaded } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
 import {
   CHANNELS,
   exampleOf,
