@@ -22,7 +22,10 @@ async function open(): Promise<Connected> {
   const { connectTo, prepareTemplate, startPostgres } = await import('./postgres.js');
   if (runnersFolder) return connectTo(runnersFolder);
   const postgres = await startPostgres();
-  ownEnd = postgres.remove;
+  ownEnd = async () => {
+    shared = null;
+    await postgres.remove();
+  };
   await prepareTemplate(postgres);
   return postgres;
 }

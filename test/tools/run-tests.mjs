@@ -6,7 +6,7 @@
 // sources, so that results of earlier builds do not run. A file that failed is not tried again.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killProcessesIn } from '../../dist/test/helpers/processes.js';
 import { makeSqliteTemplate } from '../../dist/test/helpers/sqlite-template.js';
@@ -17,6 +17,7 @@ const FILE_TIMEOUT_MS = 400_000;
 /** The duration of each file in the last run, in seconds. The longest files start first. */
 const TIMES_FILE = 'dist/.test-times.json';
 const SLOWEST_SHOWN = 10;
+const SHARED_POSTGRES = 'test/helpers/shared-postgres.ts';
 /** Durations of the longest files on two cores, in seconds: on a fresh machine these files must not start last. */
 const LONG_FILES = {
   'console/console.test.ts': 100,
@@ -208,10 +209,25 @@ function runsAlone(file) {
   );
 }
 
-/** Returns whether a file opens PostgreSQL databases, or may start a daemon that does. */
+/**
+ * Returns whether a file opens PostgreSQL databases, by itself or by what it imports of the tests, or may start a daemon that does.
+ * Such a file starts when the server is ready: its process would start another one, which ends with the file.
+ */
 function needsPostgres(file) {
-  if (process.env.TEST_DATABASE === 'pg') return true;
-  return /(helpers\/database|helpers\/fleet|\/engines)\.js'/.test(readFileSync(join('test', file), 'utf8'));
+  return process.env.TEST_DATABASE === 'pg' || importedBy(join('test', file)).has(SHARED_POSTGRES);
+}
+
+/** Adds a file of the tests, and those that it imports, to `known`. */
+function importedBy(path, known = new Set()) {
+  if (known.has(path)) return known;
+  known.add(path);
+  for (const [, name] of readFileSync(path, 'utf8').matchAll(
+    /^(?:import|export|\}).* from '(\.[^']*)\.js'/gm,
+  )) {
+    const imported = `${join(dirname(path), name)}.ts`;
+    if (imported.startsWith('test/')) importedBy(imported, known);
+  }
+  return known;
 }
 
 /** Starts one PostgreSQL for all files. Each file has its own databases. */
