@@ -191,8 +191,8 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const target = await startTarget(t, echo);
     const other = createServer((socket) => socket.destroy());
     t.after(() => other.close());
-    // The data plane starts the resolver's thread before its worker.
-    threads[1]?.once('exit', () => other.listen(world.port, '127.0.0.1'));
+    // The data plane starts its worker before the resolver's thread.
+    threads[0]?.once('exit', () => other.listen(world.port, '127.0.0.1'));
     await breakWorker(world, 'exit');
     await eventually(() => !world.plane.isListening);
     assert.deepEqual(
@@ -234,8 +234,8 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const names = Array.from({ length: 6 }, (_, i) => `player${i}`);
     const world = await startPlane(t, names, { workers: 3 });
     const target = await startTarget(t, echo);
-    // The resolver's thread is the first.
-    threads.shift();
+    // The resolver's thread is the last.
+    threads.pop();
     for (let death = 1; death <= 3; death += 1) {
       for (const thread of threads.splice(0)) void thread.terminate();
       // A message wakes each loop.
@@ -314,8 +314,8 @@ describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () 
     const waiting = await loggedInClient(player(world));
     waiting.send(request('silent.test', target.port));
     await eventually(() => names.questions.length > 0);
-    // The data plane starts the resolver's thread before its workers.
-    await threads[0]?.terminate();
+    // The data plane starts the resolver's thread after its workers.
+    await threads.at(-1)?.terminate();
     assert.equal((await readReply(waiting)).code, 4);
     await waiting.closed();
     const client = await connectThrough(player(world), 'echo.test', target.port);
