@@ -155,7 +155,6 @@ function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.L
   method.apply(this, args);
 }
 
-/** Adds the fields that are defined to `clean`, and returns it. */
 function addCleaned(clean: Record<string, unknown>, fields: object, depth: number): Record<string, unknown> {
   for (const key of Object.keys(fields)) {
     const value = (fields as Readonly<Record<string, unknown>>)[key];

@@ -88,7 +88,6 @@ function changeOfPlan(plan: ToAdd | ToChange): Change {
 /** One transaction of a slice. */
 interface Step<P extends ToAdd | ToChange> {
   readonly plans: readonly P[];
-  /** Returns the accounts that were written. */
   readonly work: (plans: readonly P[]) => Promise<readonly Account[]>;
   /** The reason for accounts that were not written. */
   readonly refused: Reason;
@@ -153,7 +152,6 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
     return (outgoing.mustAdd(names) && (await attempt(() => outgoing.add(names, by)))) || new Set();
   }
 
-  /** Writes a step. Returns the plans that were not written, with the reason. */
   async function unwritten<P extends ToAdd | ToChange>(step: Step<P>): Promise<(readonly [Plan, Reason])[]> {
     const { plans, work, refused, failed } = step;
     try {
@@ -168,7 +166,6 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
     }
   }
 
-  /** Writes a step, and adds the reasons of the plans that could not be written. */
   async function run<P extends ToAdd | ToChange>(step: Step<P>, reasons: Map<Plan, Reason>): Promise<void> {
     const { plans } = step;
     if (plans.length === 0) return;

@@ -29,7 +29,6 @@ export interface OutgoingDeps {
 type Choice = { readonly exit: string } | LostSetting;
 export type Outgoing = ReturnType<typeof createOutgoing>;
 
-/** Chooses the exits of the accounts of one file. */
 export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
   /** By the address of each exit to add. Those of a dry run are never stored. */
   const planned = new Map<string, Choice>();
@@ -78,7 +77,6 @@ export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
       return record;
     },
 
-    /** Whether exits among `names` are still to add. */
     mustAdd: (names: ReadonlySet<string>): boolean =>
       plannedNames().some((name) => names.has(name) && !added.has(name)),
 

@@ -76,7 +76,6 @@ export function reasonText({ code, values }: Reason): string {
   return fillText(REASON_TEXTS[code], values);
 }
 
-/** An account to write to a file. */
 export interface FileView {
   readonly view: AccountView;
   readonly usage: CountedTraffic;
@@ -172,6 +171,5 @@ export const LOST_TEXTS = {
 export type LostSetting = keyof typeof LOST_TEXTS;
 export const LOST_SETTINGS = Object.keys(LOST_TEXTS) as [LostSetting, ...LostSetting[]];
 
-/** The settings of one account that are lost. */
 export const lostSettings = (of: ReadKey): LostSetting[] =>
   (Object.keys(LOSSES) as (keyof typeof LOSSES)[]).filter((name) => LOSSES[name](of));

@@ -28,7 +28,6 @@ export interface FileAccount extends AccountChange {
   readonly linkHash?: string | undefined;
   /** Those that the file contains; null for an empty field. */
   readonly contacts: Partial<Contacts>;
-  /** The limits that the file contains. */
   readonly limits: Partial<AccountLimits>;
   /** The usage of the account on the other server; undefined when the file does not contain it. */
   readonly usage: CountedTraffic | undefined;

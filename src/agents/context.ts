@@ -31,7 +31,6 @@ export interface AgentGatewayDeps {
   readonly mayCall: (source: string) => boolean;
   /** Time for which finished runs are kept, in ms. An operator may change it meanwhile. */
   readonly retentionMs: () => number;
-  /** The node name of this daemon. */
   readonly nodeName: string;
   /** Other daemons take over this daemon's runs after this time without a renewal, in ms. */
   readonly leaseMs: number;

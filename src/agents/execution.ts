@@ -109,7 +109,6 @@ export function createExecution(
 
   return {
     execute,
-    /** Number of an agent's runs in progress. */
     running: (agent: string): number => runningByAgent.get(agent) ?? 0,
   };
 }

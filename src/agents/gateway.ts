@@ -74,7 +74,6 @@ export function createAgentGateway(deps: AgentGatewayDeps) {
       deliverer.wake();
     },
 
-    /** Interrupts the runs for which `stop` is waiting. */
     interrupt: runner.interrupt,
 
     /**

@@ -29,7 +29,6 @@ export type IntakeResult =
 
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Lifetime of an idempotency key. */
 const KEY_LIFETIME_MS = DAY_MS;
 /** How long a request waits for `adopted`, in ms; then the queue counts as full. */
 const MAX_ADOPTION_WAIT_MS = 5_000;

@@ -9,7 +9,6 @@ import type { Runner } from './runner.js';
 
 /** Interval between searches for dead runners, and for runs without a node, such as runs from the command line. Only after writes. */
 const ADOPT_EVERY_MS = 1000;
-/** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
 /** Number of attempts to release the runs at the end. Each attempt waits as long as the database may wait for a lock. */
 const RELEASE_ATTEMPTS = 3;
@@ -236,7 +235,6 @@ function createOwnLease(leaseMs: number, monotonicNow: () => number, onLost: () 
   return {
     /** Whether the lease of this daemon is valid. */
     isHeld: (): boolean => monotonicNow() - renewedAt < leaseMs,
-    /** Records a renewal by a request that started at `startedAt`. */
     renewed(startedAt: number): void {
       renewedAt = startedAt;
       clearTimeout(timer);

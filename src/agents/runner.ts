@@ -145,7 +145,6 @@ export function createRunner(
   }
 
   return {
-    /** Starts executing queued runs. */
     start: (): void => void queue.start(),
     /** Ids of the runs that wait in this runner or are in progress. */
     known: (): ReadonlySet<string> =>
@@ -187,7 +186,6 @@ export function createRunner(
       return isFinal(after.status) ? 'finished' : 'elsewhere';
     },
 
-    /** Cancels the runs in progress whose cancellation other daemons have requested. */
     async cancelRequested(): Promise<void> {
       if (inProgress.size === 0) return;
       for (const id of await store.cancelRequests(node)) {

@@ -85,7 +85,6 @@ export function openKeyFile(path: string | null, key: string) {
   };
 }
 
-/** A start that failed because of a file with a secret. */
 export class SecretFileError extends StartError {
   /**
    * @param key the configuration key that names the file

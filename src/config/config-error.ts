@@ -1,6 +1,5 @@
 // The error for an invalid configuration. A separate file, so that commands without a configuration need not load zod and yaml.
 
-/** One problem of the configuration. */
 export interface Problem {
   /** `file:line:column`, the name of an environment variable, or a command line option. */
   readonly where: string;
@@ -24,6 +23,5 @@ export class ConfigError extends Error {
   }
 }
 
-/** The error for a configuration with one problem. */
 export const configError = (where: string, text: string, cause?: unknown): ConfigError =>
   new ConfigError([{ where, text }], { cause });

@@ -5,7 +5,6 @@ import { parseDuration, parseSize, Quantity, Secret, type Unit } from './units.j
 
 /** The description of a key for error messages. It replaces the messages of zod, which are not written for operators. */
 export interface About {
-  /** Completes "allowed: …". */
   readonly allowed: string;
   /** Error messages and logs must not show the value. */
   readonly secret?: true;
@@ -45,7 +44,6 @@ function quantity<U extends Unit>(
   return schema.register(about, { allowed: `${form}, from ${min} to ${max}` });
 }
 
-/** A whole number. */
 export const whole = (min: number, max: number, allowed = `a whole number from ${min} to ${max}`) =>
   z.int().min(min).max(max).register(about, { allowed });
 
@@ -56,7 +54,6 @@ export const autoOr = (max: number) =>
     .register(about, { allowed: `auto, or a whole number from 1 to ${max}` })
     .default('auto');
 
-/** A TCP or UDP port to listen on; 0 picks a free port. */
 export const listenPort = () => whole(0, 65_535, 'a port from 0 to 65535 (0 picks a free port)');
 
 export const flag = () => z.boolean().register(about, { allowed: 'true or false' });
@@ -69,7 +66,6 @@ export function oneOf<const T extends readonly [string, ...string[]]>(...names: 
 export const text = (allowed: string, form: RegExp = /^[^\0]+$/su) =>
   z.string().min(1).max(4096).regex(form).register(about, { allowed });
 
-/** Text for which `accepts` returns true. */
 export const textThat = (allowed: string, accepts: (text: string) => boolean) =>
   z.string().max(4096).refine(accepts).register(about, { allowed });
 

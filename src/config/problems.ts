@@ -5,10 +5,8 @@ import type { Problem } from './config-error.js';
 import { HIDDEN } from './units.js';
 import * as walk from './walk.js';
 
-/** The position of the value or key at a path. */
 type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;
 
-/** The problems for `issues`, which `schema` reported for `data`. */
 export function toProblems(
   issues: readonly z.core.$ZodIssue[],
   schema: walk.Schema,

@@ -213,7 +213,6 @@ const agent = z.discriminatedUnion('type', [
 
 export const agentsSchema = z.record(agentName(), agent).default({});
 
-/** Checks that every agent in `webhooks.agents` exists. */
 export function checkWebhookAgents(
   config: { webhooks: { agents: Record<string, unknown> }; agents: Record<string, unknown> },
   context: z.RefinementCtx,

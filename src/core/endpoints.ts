@@ -24,7 +24,6 @@ export const MAX_SOCKET_PATH_BYTES = 107;
 export const isSocketPath = (path: string): boolean =>
   path !== '' && !path.includes('\0') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 
-/** The first and the last port, both included. */
 export type PortRange = readonly [first: number, last: number];
 
 const RANGE = /^(\d{1,5})(?:-(\d{1,5}))?$/;

@@ -2,7 +2,6 @@
 import type { Context } from 'koa';
 import { because, failure, type ProblemAnswer, sendProblem } from './api/problem.js';
 
-/** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_S = 5;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -57,7 +56,6 @@ export interface Refusal {
 
 export const refusal = (code: RefusalCode, detail?: string): Refusal => ({ ok: false, code, detail });
 
-/** Answers 200 with `value` as JSON. */
 export function answer(ctx: Context, value: unknown): void {
   ctx.status = 200;
   send(ctx, value);

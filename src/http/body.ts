@@ -16,7 +16,6 @@ export type JsonBody =
     }
   | Refusal;
 
-/** Reads the body of a request as one JSON object. */
 export type ReadJsonObject = (ctx: Context) => Promise<JsonBody>;
 
 /** Makes the reader. `maxBytes` is the largest body that it accepts. */

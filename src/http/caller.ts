@@ -61,7 +61,6 @@ export function callerOf(
   return { ...caller, operator, scopes };
 }
 
-/** Returns the caller's console session; null: none. */
 function sessionOf({ via, key }: Caller): string | null {
   return via === 'console' ? key : null;
 }

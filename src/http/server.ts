@@ -46,7 +46,6 @@ type AdminSettings = Pick<
 export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
   readonly health: HealthDeps;
   readonly metrics: Pick<MetricsDeps, 'measure' | 'metricsToken'>;
-  /** Folder of the built console. */
   readonly consoleFolder: string;
   /** Folder of the built player page. */
   readonly playerFolder: string;

@@ -146,7 +146,6 @@ export interface Services {
   readonly retention: RetentionSetting;
   readonly noticesSetting: NoticesSetting;
   readonly publicAddress: PublicAddressSetting;
-  /** The configured values of the public address and their sources. */
   readonly configuredAddress: PublicAddress & { readonly hostFrom: Source; readonly portFrom: Source };
   /** `host:port` of every SOCKS listener. */
   readonly socks: () => readonly string[];
@@ -172,7 +171,6 @@ export interface Services {
   readonly now: Clock;
 }
 
-/** What determines the address in links. */
 export type LinkServices = Pick<Services, 'publicAddress' | 'socks'>;
 
 export type Source = 'default' | 'file' | 'environment' | 'flag';

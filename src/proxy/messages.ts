@@ -85,7 +85,6 @@ export type WorkerMessage =
   | { readonly kind: 'penalties'; readonly penalties: readonly Penalty[] }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
-  /** Starts or stops refusing new connections. */
   | { readonly kind: 'refuse'; readonly isRefusing: boolean }
   /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
   | { readonly kind: 'drain'; readonly handshakeMs: number }

@@ -132,7 +132,6 @@ function differs(table: string, where: string, what: string): StartError {
   );
 }
 
-/** Returns the column names with their types. */
 async function columnTypes(db: Knex, name: string): Promise<Record<string, string>> {
   const found = Object.entries(await db(name).columnInfo());
   return Object.fromEntries(found.map(([column, { type }]) => [column, type]));

@@ -53,7 +53,6 @@ export interface DaemonEvents {
 /** An open database with the schema of this version. */
 export interface Database {
   readonly db: Knex;
-  /** Read-only connections. */
   readonly reads: Knex;
   /** One read-only connection for searches that read every row, so that other lists and searches do not wait for them. */
   readonly scans: Knex;
@@ -89,7 +88,6 @@ export interface Database {
 interface OfProcess {
   readonly recordChange: RecordChange;
   readonly changes: ChangeFeed;
-  /** Publishes the activity of accounts on this daemon. */
   readonly recordActivity: RecordActivity;
   /** The activity of accounts on other daemons. */
   readonly activity: ActivityFeed | null;
@@ -125,7 +123,6 @@ export interface LoginSearch {
   readonly id: string;
 }
 
-/** One row of account_activity. */
 export interface ActivityRow {
   readonly account_id: string;
   readonly kind: 'traffic' | 'login' | 'heartbeats';

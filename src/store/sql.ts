@@ -11,7 +11,6 @@ export type ColumnOf<Name extends string> = Name extends `${infer First}${infer 
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
   : '';
 
-/** The column of a field. */
 export function columnOf<Name extends string>(field: Name): ColumnOf<Name> {
   let column = COLUMNS.get(field);
   if (column === undefined) {
@@ -25,7 +24,6 @@ type FieldOf<Column extends string> = Column extends `${infer Start}_${infer Res
   ? `${Start}${Capitalize<FieldOf<Rest>>}`
   : Column;
 
-/** The field of a column. */
 export function fieldOf<Column extends string>(column: Column): FieldOf<Column> {
   let field = FIELDS.get(column);
   if (field === undefined) {
@@ -58,13 +56,11 @@ export function jsonText(value: unknown): string {
   );
 }
 
-/** The objects with the columns of the rows that a query finds. */
 export async function find<T>(query: Knex.QueryBuilder): Promise<T[]> {
   const rows: object[] = await query;
   return rows.map((row) => fromRow<T>(row));
 }
 
-/** The number of rows that a query finds. */
 export async function countOf(query: Knex.QueryBuilder): Promise<number> {
   const [row]: { count: number }[] = await query.count({ count: '*' });
   return Number(row?.count ?? 0);
@@ -115,7 +111,6 @@ export async function updateEach<Column extends string>(
 
 /** Rows in one statement: of at most thirty bound values each, they stay well below the limit of every database. */
 const ROWS_PER_STATEMENT = 200;
-/** Ids in one statement. */
 export const IDS_PER_STATEMENT = 500;
 
 /** For statements that take a bounded number of rows. */

@@ -15,7 +15,6 @@ export interface NoticeMessage {
   readonly text: string;
   /** E-mail address or chat id; '' for a channel with only one receiver. */
   readonly to: string;
-  /** The body of a webhook. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 

@@ -21,7 +21,6 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/de
 /** The folder of an agent without `cwd`: its own. */
 export const agentFolder = (dataDir: string, name: string): string => join(dataDir, 'agents', name);
 
-/** The folder for temporary files of an agent, in its own folder. */
 export const temporaryFolder = (folder: string): string => join(folder, 'tmp');
 
 /**
@@ -138,7 +137,6 @@ export function lostPaths(settings: CommandSettings, dataDir: string, path: stri
   return lost.filter((one) => !lost.some((other) => other !== one && isIn(one, other)));
 }
 
-/** Whether a path is the folder, or below it. */
 const isIn = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 

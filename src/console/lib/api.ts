@@ -117,7 +117,6 @@ interface Loose {
   readonly type?: string;
 }
 
-/** Returns the URL of an operation with its parameters filled in, for download links. */
 export function urlOf(name: keyof Operations, input: Pick<Loose, 'params' | 'query'>): string {
   const path = OPERATIONS[name][1].replace(/\{(\w+)\}/g, (_, key: string) =>
     encodeURIComponent(input.params?.[key] ?? ''),

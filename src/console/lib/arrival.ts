@@ -101,7 +101,6 @@ export function focusHeading(): boolean {
   return heading !== null;
 }
 
-/** Focuses the heading if the element with the focus was removed. */
 export function focusHeadingWhenLost(): void {
   if (document.activeElement === document.body) focusHeading();
 }

@@ -160,7 +160,6 @@ interface CardProps {
   readonly children: ComponentChildren;
 }
 
-/** A label, its value, and the CSS classes of the value. */
 type Fact = readonly [label: ComponentChildren, value: ComponentChildren, look?: string];
 
 /** A list of facts. false and null: there is no such fact. */

@@ -131,7 +131,6 @@ export function Select<T extends string>({ value, options, onInput, label }: Sel
   );
 }
 
-/** The control in a field of its own. */
 const inField =
   <Props extends object>(Control: (props: Props) => ComponentChildren) =>
   ({ label, hint, hideLabel, error, path, ...control }: Props & Omit<FieldProps, 'children'>) => (

@@ -5,7 +5,6 @@ interface SmallColumn<Row> {
   /** Left out in all columns: the table has no line of headings. */
   readonly head?: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
-  /** CSS classes of the heading and the cells. */
   readonly look?: string;
   /** CSS classes of the cells only. */
   readonly cellLook?: string;

@@ -21,7 +21,6 @@ export interface AccountChanged {
 export class AccountDirectory {
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
-  /** Ids of the accounts that have authorized addresses. */
   readonly #byAddress = new AddressIndex<string>();
   readonly #listeners: ((changed: AccountChanged) => void)[] = [];
   #unsavedLogins = new Map<string, number>();

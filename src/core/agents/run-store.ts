@@ -94,7 +94,6 @@ export interface RunStore {
   add(items: readonly RunToStore[], now: number): Promise<StoredRun[]>;
   /** Looks up an idempotency key; null when it is unknown or expired. */
   findAnswer(key: string, digest: string, now: number): Promise<StoredRun | null>;
-  /** Counts the keys that begin with `prefix`. */
   countKeys(prefix: string): Promise<number>;
   /** Stores the answer to a request of /api/v1; it begins with the id of the request. Rejects when another request has the key. */
   storeAnswer(request: RequestKey, answer: string): Promise<void>;
@@ -107,7 +106,6 @@ export interface RunStore {
 
   renewLease(runner: RunNode): Promise<void>;
   runners(): Promise<RunNode[]>;
-  /** Running runs of `node`. */
   runningOf(node: string): Promise<QueuedRun[]>;
   /**
    * Releases all runs of `node` and removes the runner. Interrupted runs are queued again. A run that was tried `maxAttempts` times,

@@ -87,7 +87,6 @@ export const SIGNED_PATH = new RegExp(`^/hooks/agent/(${NAME})$`);
 /** A request to /hooks from the HTTP server, before any validation. */
 export interface HookRequest {
   readonly method: string;
-  /** Path without the query. */
   readonly path: string;
   /** Query without the question mark; empty when there is none. */
   readonly query: string;

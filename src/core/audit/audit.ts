@@ -155,7 +155,6 @@ export const auditRecord = (
   after: AuditRecord['after'] = null,
 ): AuditRecord => ({ by, action, object, before, after });
 
-/** The administrator as the object of a change. */
 export const ADMINISTRATOR: AuditRecord['object'] = { type: 'admin', id: null, name: null };
 
 /** The fields of two objects that differ as JSON. */

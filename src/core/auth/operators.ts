@@ -122,7 +122,6 @@ export function createOperators(options: {
   return {
     key: OPERATORS_KEY,
     reload: () => inTurn(OPERATORS_KEY, async () => hold(await store.all())),
-    /** Sorted by name. */
     list: (): Operator[] => [...byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     get: (id: string): Operator | null => byId.get(id) ?? null,
 

@@ -18,7 +18,6 @@ export type PenaltiesOfKind = ReturnType<Penalties['of']>;
 
 /** Time after which an attempt has been checked, in ms. Only the answer to a wrong attempt is delayed, not the check. */
 const CHECKED_MS = 1_000;
-/** Most penalties that wait to be published. */
 const MAX_WAITING = 10_000;
 /** Most penalties in one write. */
 const MAX_PER_WRITE = 500;

@@ -170,7 +170,6 @@ export async function openPrincipals(deps: {
 
   const isRight = async (name: string, password: string): Promise<boolean> =>
     (await verify(name, password)) !== null;
-  /** Returns the stored hash if the password is right. */
   const hashIfRight = async (name: string, password: string): Promise<string | null> =>
     (await isRight(name, password)) ? (credentialNamed(name)?.passwordHash ?? null) : null;
 

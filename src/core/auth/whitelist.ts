@@ -3,7 +3,6 @@ import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 import { createAuditedSetting, noRefusal, type RefusalOf, type SettingStore } from '../settings/setting.js';
 
-/** One entry; `text` is the operator's text. */
 export type WhitelistEntry =
   | { readonly text: string; readonly kind: 'any' }
   | { readonly text: string; readonly kind: 'address'; readonly address: string }

@@ -28,7 +28,6 @@ export const ENTRY_FORMS =
   'an address or block (10.1.2.0/24, 2001:db8::/32), a name (db.example, *.example.com), a country (country:de), a network ' +
   '(asn:64500), or any host (*), with or without :port or :first-last (IPv6 then in brackets: [2001:db8::/32]:443); any host needs a port';
 
-/** Lists of ports that have a name. */
 const PORT_LISTS: ReadonlyMap<number | string, readonly string[]> = new Map([
   // Between mail servers: what spam uses. Mail programs send by 465 and 587, where servers ask for a login (RFC 8314 §3.3).
   ['smtp', ['25']],

@@ -222,7 +222,6 @@ export function createGameRulesSetting(
       await setting.save(({ source }) => (source === 'console' ? ofFile : null), by);
     },
 
-    /** Calls `listener` when the rules have changed. */
     onChanged: (listener: (rules: readonly GameRule[]) => void): void =>
       setting.onChanged(({ rules }) => listener(rules)),
   };

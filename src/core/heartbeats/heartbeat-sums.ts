@@ -33,7 +33,6 @@ export interface HeartbeatSumStore {
     keys: readonly (string | null)[],
     owner?: string,
   ): Promise<{ at: number; key: string | null; count: number }[]>;
-  /** Number of all entries by step. */
   totals(stepSeconds: number, from: number, owner?: string): Promise<{ at: number; count: number }[]>;
   trim(stepSeconds: number, before: number): Promise<void>;
 }

@@ -110,7 +110,6 @@ export class PayloadMatcher {
   #maxBytes: number;
   /** One character per byte (latin1), so that an index is a number of bytes. */
   #text = '';
-  /** Length of the text at the last search. */
   #searchedBytes = 0;
   /** Sum of the lengths of all searched texts. */
   #totalSearchedBytes = 0;

@@ -59,7 +59,6 @@ export function createLiveSessions(deps: {
       if (elsewhere.length > 0) await store?.requestEnd(elsewhere);
     },
 
-    /** Ends every session of an account on every node. */
     async endAccount(accountId: string): Promise<void> {
       sessions.endAccount(accountId, 'ended-by-operator');
       await store?.requestEndOfAccount(accountId);

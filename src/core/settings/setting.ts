@@ -213,7 +213,6 @@ export function createSettings() {
 
     keys: (): string[] => [...byKey.keys()],
 
-    /** Calls `listener` after each `reload`, with the key. */
     onReloaded: (listener: (key: string) => void | Promise<void>): void => void listeners.push(listener),
   };
 }

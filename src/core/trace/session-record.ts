@@ -40,7 +40,6 @@ export interface SessionRecord {
 
 export const OTHER_DESTINATIONS = '*';
 
-/** The end of a session whose record is written. */
 export type SessionRecordEnd = Pick<SessionRecord, 'session'> & {
   readonly [Field in 'endedAt' | 'bytesUp' | 'bytesDown']: number;
 };

@@ -19,10 +19,8 @@ export class SessionRecorder
   implements Pick<SessionObserver, 'opened' | 'resumed' | 'destinationChanged' | 'closed' | 'passed'>
 {
   readonly #records: Waiting[] = [];
-  /** The waiting records of a session, by its id. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #ends: SessionRecordEnd[] = [];
-  /** The recorded destinations of live associations. */
   readonly #destinations = new Map<string, Set<string>>();
   /** Live sessions with a record. */
   readonly #recorded = new Set<string>();

@@ -31,7 +31,6 @@ interface BodyReaders {
   /** Fields that the schemas do not have: 400, or ignored. */
   readonly unknownFields: 'refused' | 'ignored';
   readonly readJsonObject: ReadJsonObject;
-  /** Reads the bodies of routes with `bulkBody`. */
   readonly readBulkJsonObject: ReadJsonObject;
   /** Called after a body has been read: the caller may have lost its rights while it sent the body. */
   readonly lostAccess: LostAccess;

@@ -124,7 +124,6 @@ const MAX_KEYS = 100;
 export function createOncePerKey() {
   const keys = new Set<string>();
   return {
-    /** Returns whether this is the first call for `key`. */
     isFirst(key: string): boolean {
       if (keys.has(key) || keys.size >= MAX_KEYS) return false;
       keys.add(key);

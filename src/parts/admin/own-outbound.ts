@@ -11,7 +11,6 @@ import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
 interface OutboundDeps {
   /** Whether a connection to a destination has this local port, at any address. Cheap. */
   readonly hasPort: (port: number) => boolean;
-  /** Whether an address is one of this machine. */
   readonly isLocal: (address: string) => boolean;
   /** The remote ends of the connections of this process with this local end. */
   readonly remotesOf: (local: Endpoint) => Promise<readonly Endpoint[]>;

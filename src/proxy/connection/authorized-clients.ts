@@ -28,7 +28,6 @@ export class AuthorizedClients {
     this.#byAddress.remove(id, present.addresses);
   }
 
-  /** The account with this authorized address; undefined: there is none. */
   find(address: string): AuthorizedAccount | undefined {
     const id = this.#byAddress.find(address);
     return id === undefined ? undefined : this.#byId.get(id);

@@ -136,7 +136,6 @@ export class Logins {
     if (address !== UNIX_CLIENT) this.#options.guard.gaveCredentials(address);
   }
 
-  /** Whether a login of the account from this address would be refused now. */
   wouldRefuse(account: WorkerAccount, { address }: Endpoint): boolean {
     return this.#refusalOf(account, address) !== null;
   }
@@ -145,7 +144,6 @@ export class Logins {
     return accountRefusal(record, address, this.#options, Date.now());
   }
 
-  /** Reports that a limit of the account has refused a session. */
   reportLimit({ record }: WorkerAccount, { address }: Endpoint, reason: LimitRefusal): void {
     const { events, log } = this.#base;
     events.login(reason, record.username, record.id, address);

@@ -52,7 +52,6 @@ export interface CommandConnection {
   readonly client: Endpoint;
   readonly isByAddress: boolean;
   readonly linkHash: string | null;
-  /** Sends `frame` and closes. */
   refuse(frame: Uint8Array): void;
   /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
   awaitRequest(rest: Buffer): void;

@@ -17,7 +17,6 @@ import { AddressType } from '../protocols/socks5.js';
 /** Why a destination is not reached: a reason as in the log, or the egress rule that denies it. */
 export type Refusal = string | EgressDenial;
 
-/** The fields of a refusal in the log. */
 export function refusalFields(refusal: Refusal) {
   return typeof refusal === 'string' ? { reason: refusal } : { reason: refusal.reason, rule: refusal.rule };
 }

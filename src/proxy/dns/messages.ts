@@ -25,7 +25,6 @@ export interface ResolverSettings {
   readonly servers: readonly string[];
   /** Time limit for one name, over both families and all attempts, in ms. */
   readonly timeoutMs: number;
-  /** Maximum number of cached names. */
   readonly cacheSize: number;
   /** Maximum number of concurrent lookups. */
   readonly maxPending: number;

@@ -49,7 +49,6 @@ export interface UpstreamSocket {
   close(): void;
 }
 
-/** A bound socket of an engine. */
 export interface BoundSocket {
   readonly local: Endpoint;
   readonly isClosed: boolean;
@@ -72,7 +71,6 @@ export abstract class DatagramRelay<Socket extends BoundSocket = BoundSocket, Ad
   /** Readable after it is closed. `unsendable`: too large with the header, or no socket of its family. `overRate`: dropped by the rates. */
   readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
   protected readonly options: DatagramRelayOptions;
-  /** The socket towards the client. */
   protected inner: Socket | null = null;
   /** The sockets towards destinations. */
   protected readonly outer: { ipv4: Socket | null; ipv6: Socket | null } = { ipv4: null, ipv6: null };

@@ -44,7 +44,6 @@ export interface Stream {
   keepAlive(): void;
 }
 
-/** How a relay ended. */
 export type RelayEnd =
   | 'client-closed'
   | 'destination-closed'

@@ -2,7 +2,6 @@
 // transferred least is next (start-time fair queueing), in small pieces, so that the transfer is smooth.
 import type { Timer } from '../../core/timers.js';
 
-/** The clock of an engine. */
 export interface EngineClock {
   /** Monotonic time in ms. */
   now(): number;
@@ -10,7 +9,6 @@ export interface EngineClock {
   timer(delayMs: number, callback: () => void): Timer;
 }
 
-/** One flow of a shared rate. */
 export interface FlowShare {
   /**
    * How many of `wanted` bytes may be transferred now. 0: none yet; `onTurn` is called once when the flow should try again.

@@ -4,7 +4,6 @@
 const FREE = 0;
 const OWNED = 1;
 
-/** Memory for descriptors below `maxDescriptors`. */
 export function allocateOwnedDescriptors(maxDescriptors: number): SharedArrayBuffer {
   return new SharedArrayBuffer(maxDescriptors + 1);
 }

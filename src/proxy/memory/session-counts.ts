@@ -10,7 +10,6 @@ export interface SessionCounts {
   readonly slots: number;
 }
 
-/** Memory for `slots` sessions. */
 export function allocateSessionCounts(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * PER_SLOT_BYTES);
 }

@@ -44,7 +44,6 @@ export function viewGauges(memory: SharedArrayBuffer) {
       Atomics.sub(words, gaugeAt(from, gauge), 1);
       Atomics.add(words, gaugeAt(to, gauge), 1);
     },
-    /** Of one worker. */
     getOf: (worker: number, gauge: Gauge): number => Atomics.load(words, gaugeAt(worker, gauge)),
     /** Over all workers. */
     get: (gauge: Gauge): number => Atomics.load(words, GAUGES.indexOf(gauge)),

@@ -54,7 +54,6 @@ export function sourceKey(address: string, name = 0): SourceKey | null {
 /** The name under which a worker counts a source, so that the counts of a dead worker can be removed. */
 export const sourceName = (worker: number): number => (worker + 1) << 2;
 
-/** Memory for a table of about `rows` rows. */
 export function allocateSourceTable(rows: number): SharedArrayBuffer {
   const sets = Math.max(1, Math.ceil(rows / WAYS));
   return new SharedArrayBuffer((HEADER + sets * WAYS * ROW) * Int32Array.BYTES_PER_ELEMENT);
@@ -112,7 +111,6 @@ export class SourceTable {
     }
   }
 
-  /** Removes the rows of every source with this name. */
   removeNamed(name: number): void {
     this.#acquire();
     const words = this.#words;
@@ -121,7 +119,6 @@ export class SourceTable {
     Atomics.store(words, LOCK, 0);
   }
 
-  /** Releases the locks of a dead thread. */
   release(thread: number): void {
     Atomics.compareExchange(this.#words, LOCK, thread, 0);
   }

@@ -75,7 +75,6 @@ export class PlaneAccounts {
     return this.#records.has(id);
   }
 
-  /** Replaces all accounts. */
   replace(records: Iterable<AccountRecord>): void {
     const gone = new Set(this.#records.keys());
     for (const record of records) {
@@ -160,7 +159,6 @@ export class PlaneAccounts {
     }
   }
 
-  /** Sends a worker those of `records` that are its own. */
   #send(worker: PlaneWorker, records: Iterable<AccountRecord>): void {
     const own = Array.from(records).filter(({ username }) => this.workerOf(username) === worker.index);
     for (let from = 0; from < own.length; from += RECORDS_PER_MESSAGE) {

@@ -365,7 +365,6 @@ export class ProxyPlane {
   }
 }
 
-/** Lets one worker send messages to another. */
 function sendPeer(to: PlaneWorker, { index, wakeFd, shared }: PlaneWorker, port: MessagePort): void {
   to.send({ kind: 'peer', index, port, wakeFd, owned: shared.owned }, [port]);
 }

@@ -31,7 +31,6 @@ export interface Restart {
 export class PlaneRestarts {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
-  /** By worker. */
   readonly #deaths: RecentDeaths[] = [];
   /** The engine of the next start of each worker that has died, by worker. */
   readonly #engines: Restart['engine'][] = [];

@@ -90,7 +90,6 @@ export class Socks4Handshake implements ClientProtocol {
   }
 }
 
-/** Index of the NULL that ends the text at `start`. */
 function endOfText(bytes: Buffer, start: number): number | 'more' | 'too-long' {
   const end = bytes.indexOf(0, start);
   if (bytes.length <= start || end === -1) return bytes.length - start > MAX_TEXT_BYTES ? 'too-long' : 'more';

@@ -13,7 +13,6 @@ export interface TlsThreadStart {
   /** Maximum number of new handshakes per second and source; more are closed. */
   readonly maxHandshakesPerSecond: number;
   readonly handshakeTimeoutMs: number;
-  /** Maximum number of connections. */
   readonly maxConnections: number;
 }
 

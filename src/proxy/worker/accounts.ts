@@ -99,7 +99,6 @@ export class WorkerAccounts {
     if (entry) entry.record = { ...entry.record, passwordHash };
   }
 
-  /** Removes an account and ends its sessions. */
   remove(id: string, reason: SessionEnd): void {
     const entry = this.#byId.get(id);
     if (!entry) return;
@@ -109,7 +108,6 @@ export class WorkerAccounts {
     endAll(entry, reason);
   }
 
-  /** Ends every session of an account. */
   end(id: string, reason: SessionEnd): void {
     const entry = this.#byId.get(id);
     if (entry) endAll(entry, reason);

@@ -10,7 +10,6 @@ import type { LoginsEvent, SessionFacts, WorkerEvent } from '../messages.js';
 const MAX_DELAY_MS = 25;
 /** A batch with this many events is sent immediately. */
 const MAX_BATCH = 256;
-/** Maximum number of log lines in one batch. */
 const MAX_LINES = 1_000;
 /** Maximum number of unread batches. Beyond it the control plane is behind, and events wait here. */
 const MAX_UNREAD = 64;

@@ -19,7 +19,6 @@ export class Permit {
     this.#session = session;
   }
 
-  /** Ends its session. */
   revoke(): void {
     this.#session?.end('limits-changed');
   }

@@ -68,7 +68,6 @@ export interface SessionContext {
   readonly counts: SessionCounts;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionClosed' | 'sessionChanged'>;
   readonly permits: Pick<WorkerPermits, 'hold'>;
-  /** The present game rules. */
   readonly games: () => GameRules;
   /** Minimum time between two reports of a session's GameIDs, in ms. */
   readonly gameIntervalMs: number;

@@ -74,7 +74,6 @@ export class WorkerSessions {
     for (const session of this.#sessions) session?.tick(now);
   }
 
-  /** Removes an ended session and frees its slot. */
   #remove(session: WorkerSession): void {
     this.#sessions[session.slot] = undefined;
     session.releasePermit();

@@ -71,7 +71,6 @@ interface PgUse {
 /** The default, for commands. */
 const DEFAULT_ANSWER_MS = 30_000;
 
-/** knex on up to `size` connections. */
 export function connectPg(connection: string, size: number, use: PgUse = {}): Knex {
   const { answerMs = DEFAULT_ANSWER_MS, onLostCommit } = use;
   const limits = { statementMs: STATEMENT_MS, acquireMs: 2 * answerMs, connectMs: answerMs };

@@ -36,7 +36,6 @@ const COMMIT = 'COMMIT;';
 
 const BYTEWISE_TEXT = 'text collate "C"';
 
-/** For `knex({ client: PgClient })`. */
 export class PgClient extends PostgresClient {
   override columnCompiler(...args: unknown[]): unknown {
     return new BytewiseColumnCompiler(this, ...args);

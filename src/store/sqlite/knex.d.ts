@@ -3,7 +3,6 @@ declare module 'knex/lib/dialects/sqlite3/index.js' {
   import { Knex } from 'knex';
 
   export default class SqliteClient extends Knex.Client {
-    /** Runs one statement on a connection of the pool. */
     _query(connection: unknown, statement: unknown): Promise<unknown>;
     /** A connection of the pool; rejects with KnexTimeoutError after `acquireConnectionTimeout`. */
     acquireConnection(): Promise<unknown>;

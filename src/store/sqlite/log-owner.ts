@@ -64,7 +64,6 @@ async function isForeignLog(file: string): Promise<boolean> {
   return !isOpenHere(file) && !owner.marks.includes(await markOnDisk(file));
 }
 
-/** Files that this process has open. */
 const openHere = new Set<string>();
 const isOpenHere = (file: string) => openHere.has(file);
 

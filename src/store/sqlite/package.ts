@@ -102,7 +102,6 @@ function reasonOf(name: SqlitePackageName, error: unknown): string {
 
 const NOT_INSTALLED = 'not installed';
 
-/** @param error the error of loading the package */
 function unusable(name: SqlitePackageName, error: unknown): StartError {
   const refusal = (text: string) => new StartError('database-client-unusable', text, { cause: error });
   if (name === 'node:sqlite') {

@@ -178,7 +178,6 @@ async function moveIfExists(from: string, to: string): Promise<void> {
   });
 }
 
-/** The error of a dropped run. */
 const DROPPED_RUN = 'the database was restored from a backup';
 
 /** Counts the parts in a backup, also of an older version. */

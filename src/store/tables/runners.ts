@@ -99,7 +99,6 @@ export function createRunnerStore({ db, isShared }: StoreContext) {
 }
 
 export function createDeliveryStore({ db }: StoreContext): DeliveryStore {
-  /** Pending deliveries of `node`, or without a node. */
   const pending = (node: string) =>
     db('runs')
       .whereNotNull('next_delivery_at')

@@ -87,7 +87,6 @@ export function createLoginLog(options: {
 }) {
   const { store, now, monotonicNow, maxGroups, maxBlockedNames, onNote } = options;
   const groups = new Map<string, Group>();
-  /** Groups of each blocked source. */
   const blocked = new Map<string, Set<string>>();
   let blockedGroups = 0;
 

@@ -12,7 +12,6 @@ const ACCOUNT_REFUSALS = [
   'disabled',
   'suspended',
   'expired',
-  /** Not from an address of `allowedClients`. */
   'client-not-allowed',
   'outside-schedule',
   /** The exit after the user name (`alice+jp`) is none that its clients may choose. */

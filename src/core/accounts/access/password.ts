@@ -54,7 +54,6 @@ export function verifyAgainstDummy(password: string | Uint8Array): false {
   return false;
 }
 
-/** Whether `stored` has a salt. */
 export const isSalted = (stored: string): boolean => SALTED.test(stored);
 
 /** Whether `stored` is a valid hash without a salt. It is replaced at the next successful login. */

@@ -182,7 +182,6 @@ export function fieldsOf(account: AccountFields): AccountFields {
   return eachField((name) => account[name]) as unknown as AccountFields;
 }
 
-/** Returns the given fields in the form that is stored. They must be valid. */
 export function storedFields(given: GivenFields): Partial<AccountFields> {
   return eachField((name, { toStored }) =>
     given[name] === undefined || !toStored ? given[name] : toStored(given[name]),
@@ -197,7 +196,6 @@ export function fieldReason(given: GivenFields): FieldReason | null {
   return wrong ? (wrong[1].reason as FieldReason) : null;
 }
 
-/** Returns the fields for the audit log. */
 export function auditedFields(account: AccountFields): Record<string, Cell> {
   return eachField((name, field) => {
     const cell = field.toCell(account[name]);

@@ -5,7 +5,6 @@ import { type Counting, type Moment, periodBytesOf, type StoredTraffic } from '.
 
 /** null: no bound. */
 export interface Budget {
-  /** Number of created accounts. */
   readonly accounts: number | null;
   /** Sum of the days given to all accounts. */
   readonly days: number | null;

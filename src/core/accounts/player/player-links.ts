@@ -8,7 +8,6 @@ type PlayerLinkKind = 'page' | 'pac';
 
 /** Every method rejects when the database cannot be read or written. */
 export interface PlayerLinks {
-  /** Whether the account has such an address. */
   has(accountId: string): Promise<boolean>;
   /** Returns the id of the account whose address has this token; null: none. */
   find(kind: PlayerLinkKind, token: string): Promise<string | null>;

@@ -60,7 +60,6 @@ export class Calendar {
     return this.#zones.at(-1)?.zone ?? UTC.zone;
   }
 
-  /** The number of the day of a time. */
   dayOf(at: number): number {
     if (!holds(this.#day, at)) {
       const index = this.#indexAt(at);

@@ -88,7 +88,6 @@ export function groupTraffic(
   return [...lines.values()];
 }
 
-/** The keys of an account in a report. */
 export function trafficKeys(by: Exclude<TrafficBy, 'game' | 'exit'>, account: Account): (string | null)[] {
   if (by === 'account') return [account.id];
   if (by === 'tag') return account.tags.length > 0 ? [...account.tags] : [null];

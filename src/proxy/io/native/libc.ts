@@ -168,7 +168,6 @@ export function loadLibc() {
     },
     /** A counter that is readable once something has been written to it. */
     eventFd: () => eventfd(0, CLOEXEC | NONBLOCK),
-    /** Empties the counter of an eventfd. */
     drainEventFd: (fd: number): void => void read(fd, counter, 8),
     /** Makes an eventfd readable. */
     signalEventFd: (fd: number): void => void write(fd, increment, 8),

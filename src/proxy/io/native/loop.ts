@@ -183,7 +183,6 @@ export class Loop {
 
 /** A rest, in µs: short beside what a datagram takes through any network. */
 const REST_US = 10;
-/** Minimum number of datagrams per ms at which the loop rests. */
 const BUSY_PER_MS = 32;
 /** After a turn that found this many datagrams, the loop does not rest. */
 const ENOUGH = 16;

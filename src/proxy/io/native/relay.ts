@@ -17,7 +17,6 @@ const SHORT_VISITS_MS = 20;
 /** A direction that moved less than this in a visit is not bulk any more. */
 const BULK_BYTES = 32 * 1024;
 
-/** What the relays of one loop share. */
 export interface RelayShared {
   readonly loop: Loop;
   readonly pipes: Pipes;
@@ -275,7 +274,6 @@ export class NativeRelay implements Relay, StreamRelay {
     return left <= 0 ? 0 : share.take(left);
   }
 
-  /** Returns whether the pipe is empty. */
   #emptyPipe({ to }: Direction, pipe: Pipe): boolean {
     if (!to.isWritable) return false;
     const out = this.#shared.loop.libc.spliceOut(pipe.readEnd, to.fd, pipe.held);

@@ -20,7 +20,6 @@ export class ResponseReader {
   readonly #request: ForwardedRequest;
   readonly #limits: HeadLimits;
   #head: HeadReader;
-  /** Number of bytes of the current head. */
   #headBytes = 0;
   /** Number of bytes of all interim responses, including those that are not forwarded. */
   #interimBytes = 0;

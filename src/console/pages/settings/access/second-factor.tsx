@@ -14,7 +14,6 @@ import { Failure } from '../../../ui/states.js';
 interface CodeDialogProps {
   readonly title: string;
   readonly action: string;
-  /** A recovery code is accepted too. */
   readonly acceptsRecovery?: boolean;
   readonly act: (code: string) => Promise<unknown>;
   readonly onClose: () => void;
