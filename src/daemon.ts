@@ -45,7 +45,6 @@ export type StartControlPlane = (
   lifecycle: Lifecycle,
 ) => Promise<Pick<Daemon, 'ready' | 'firstRun' | 'certificate' | 'reload'>>;
 
-/** The running daemon. */
 export interface Daemon {
   /** `address:port` of every listener; `https://address:port` when the admin API uses TLS. */
   readonly ready: { readonly socks: readonly string[]; readonly admin: readonly string[] };
@@ -65,7 +64,6 @@ export interface Daemon {
   endThreads(): Promise<void>;
   /** Reloads webhook secrets, API keys of agents, certificates, countries and networks. Throws StartError or ConfigError and keeps the old ones on failure. */
   reload(config: Config): void;
-  /** Whether every worker of the data plane responds. */
   isAlive(): boolean;
   /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
   readonly broken: Promise<PlaneFailure>;
@@ -116,7 +114,6 @@ function openSockets({ handed }: DaemonOptions): ListeningSockets | null {
   );
 }
 
-/** What serves players. */
 export type Serving = Awaited<ReturnType<typeof createServing>>;
 
 async function createServing(options: DaemonOptions, { use }: Lifecycle) {

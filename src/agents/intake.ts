@@ -2,7 +2,7 @@
 import type { RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import { DAY_MS } from '../core/clock.js';
-import { isDatabaseAway } from '../core/storage.js';
+import { isDatabaseAway } from '../core/errors.js';
 import { within } from '../core/timers.js';
 import { createBatches } from './batches.js';
 import type { AgentContext, RunKeeper } from './context.js';

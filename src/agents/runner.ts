@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Claim } from '../core/agents/run-store.js';
 import { isFinal, type QueuedRun, type Run, shouldDeliver } from '../core/agents/runs.js';
-import { isDatabaseAway } from '../core/storage.js';
+import { isDatabaseAway } from '../core/errors.js';
 import { createBatches } from './batches.js';
 import type { AgentContext, RunKeeper } from './context.js';
 import { type Abort, createExecution } from './execution.js';

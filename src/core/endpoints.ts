@@ -20,7 +20,6 @@ export function isHttpUrl(text: string): boolean {
 /** unix(7): `sun_path` has 108 bytes with the final NUL. */
 export const MAX_SOCKET_PATH_BYTES = 107;
 
-/** Whether a Unix socket can have this path. */
 export const isSocketPath = (path: string): boolean =>
   path !== '' && !path.includes('\0') && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 

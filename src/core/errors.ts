@@ -1,4 +1,4 @@
-// Errors with codes: failures to start the daemon or a command, and queries that exceed their time limit.
+// Errors with codes: failures to start the daemon or a command, queries that exceed their time limit, and problems of the database.
 
 /** The `code` of an error of the system, Node.js, SQLite or PostgreSQL; undefined when it has none. */
 export const codeOf = (error: unknown): string | undefined =>
@@ -34,3 +34,49 @@ export class QueryTooSlowError extends Error {
     super(message, options);
   }
 }
+
+/** `gone` and `replaced`: writes would go to a file that was deleted. */
+export const STORAGE_PROBLEMS = {
+  'database-gone':
+    'the database file was deleted or moved; changes are refused. Restore a backup, or restart the daemon',
+  'database-replaced':
+    'another file has replaced the database file; changes are refused. Restart the daemon to use it',
+  'database-corrupt':
+    'the database file is damaged. Stop the daemon and restore a backup (pulsegate restore FILE)',
+  'database-locked': 'another program has locked the database for longer than database.busyTimeout',
+  'database-read-only': 'the database cannot be written: its file or its disk is read-only',
+  'database-away': 'the database server cannot be reached or does not answer; the log contains the reason',
+  'database-failing': 'the database cannot be read or written; the log contains the reason',
+  'disk-full': 'no space left on the disk of the database',
+} as const;
+export type StorageProblem = keyof typeof STORAGE_PROBLEMS;
+
+/** The result of a failed check; `error` is the error of the database or the system, if any. */
+export interface StorageFault {
+  readonly problem: StorageProblem;
+  readonly error: unknown;
+}
+
+/** The property of an error of the database with the problem of the storage that it shows. */
+const PROBLEM = Symbol('storage problem');
+
+/** Marks an error of the database with the problem of the storage that it shows; null: its cause is the query or its values. */
+export function withStorageProblem<Failure extends Error>(
+  error: Failure,
+  problem: StorageProblem | null,
+): Failure {
+  return problem === null ? error : Object.assign(error, { [PROBLEM]: problem });
+}
+
+/** Returns the problem of the storage that an error shows; null: the error has another cause. */
+export const storageProblemOf = (error: unknown): StorageProblem | null =>
+  error instanceof Error && PROBLEM in error ? (error[PROBLEM] as StorageProblem) : null;
+
+/** Marks the error of a COMMIT without an answer: whether the transaction was committed is unknown. */
+export const COMMIT_UNKNOWN = Symbol('commit unknown');
+
+/** Whether the transaction that failed with this error may have been committed. */
+export const isCommitUnknown = (error: unknown): boolean => error instanceof Error && COMMIT_UNKNOWN in error;
+
+/** Whether this error means that the database does not answer: the query can be retried. */
+export const isDatabaseAway = (error: unknown): boolean => storageProblemOf(error) === 'database-away';

@@ -78,7 +78,6 @@ export const isSeller = (caller: Caller | undefined): boolean => caller?.operato
 
 export const isAdministrator = (caller: Caller): boolean => isPerson(caller) && caller.operator === null;
 
-/** Returns the accounts that the caller may see. */
 export const accountsFor = (accounts: Accounts, caller: Caller | undefined): Accounts =>
   caller?.operator && isSeller(caller) ? accountsOfSeller(accounts, caller.operator.id) : accounts;
 

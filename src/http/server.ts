@@ -47,9 +47,7 @@ export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
   readonly health: HealthDeps;
   readonly metrics: Pick<MetricsDeps, 'measure' | 'metricsToken'>;
   readonly consoleFolder: string;
-  /** Folder of the built player page. */
   readonly playerFolder: string;
-  /** Answers /hooks. */
   readonly handleHook: HandleHook;
   /** Whether an address is on the list of webhook callers. */
   readonly mayCallHooks: (address: string) => boolean;

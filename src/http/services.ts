@@ -6,8 +6,8 @@ import type { Schedules } from '../core/accounts/access/schedule.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import type { PlansSetting } from '../core/accounts/plans/plans.js';
 import type { PacSetting } from '../core/accounts/player/pac.js';
-import type { PlayerLinks } from '../core/accounts/player/player-links.js';
 import type { PublicAddress, PublicAddressSetting } from '../core/accounts/player/proxy-link.js';
+import type { PlayerLinks } from '../core/accounts/player/subscription.js';
 import type { AccountUsage } from '../core/accounts/usage/account-usage.js';
 import type { Calendar } from '../core/accounts/usage/calendar.js';
 import type { LiveActivity } from '../core/accounts/usage/live-activity.js';
@@ -50,7 +50,6 @@ import type { AdminAttempts } from './guards/attempts.js';
 export interface Services {
   readonly accounts: Accounts;
   readonly usage: AccountUsage;
-  /** The live sessions of this daemon. */
   readonly sessions: SessionRegistry;
   /** Those of all daemons. */
   readonly liveSessions: LiveSessions;

@@ -1,15 +1,20 @@
-// Authentication for the admin API: administrator and operators, console sessions, API tokens.
-import { randomUUID } from 'node:crypto';
+// Authentication for the admin API: administrator and operators, console sessions, API tokens, and the key of the secrets of second factors.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { configError } from '../config/config-error.js';
 import type { Config } from '../config.js';
 import { type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
 import { createKnownSources } from '../core/auth/attempt-limit.js';
 import { createConsoleSessions } from '../core/auth/console-sessions.js';
 import { createOperators, type Operators } from '../core/auth/operators.js';
 import { openPrincipals } from '../core/auth/principals.js';
+import { SEAL_KEY_BYTES } from '../core/auth/sealed.js';
+import type { TotpKeys } from '../core/auth/totp.js';
+import { codeOf } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
-import { openTotpKeys } from './totp-key.js';
 
 /** The keys of settings on which the validity of console sessions depends. */
 const CREDENTIAL_KEYS = /^admin\.(credentials|totp|operators)$|^operator\./;
@@ -103,4 +108,60 @@ export function createGivenPasswordPart(deps: {
     },
     stop: () => settled,
   };
+}
+
+/** The name of the systemd credential, and of the file in the data folder. */
+const NAME = 'totp-key';
+
+/**
+ * Reads the key from `admin.totpKeyFile`, else the systemd credential, else the file of the data folder, which is made where the key
+ * is first needed. Throws ConfigError for an invalid key.
+ */
+export async function openTotpKeys(
+  { admin, dataDir, database }: Pick<Config, 'admin' | 'dataDir' | 'database'>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<TotpKeys> {
+  const own = join(dataDir, NAME);
+  const credentials = env['CREDENTIALS_DIRECTORY'];
+  const given = admin.totpKeyFile;
+  let key =
+    given === null
+      ? ((credentials ? await readKey(join(credentials, NAME)) : null) ?? (await readKey(own)))
+      : await readKey(given);
+  if (given !== null && key === null) throw configError('admin.totpKeyFile', `there is no file ${given}`);
+
+  async function make(): Promise<Buffer> {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const created = randomBytes(SEAL_KEY_BYTES);
+    try {
+      await writeFile(own, `${created.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+      return created;
+    } catch (error) {
+      const made = codeOf(error) === 'EEXIST' ? await readKey(own) : null;
+      if (made === null) throw error;
+      return made;
+    }
+  }
+
+  return {
+    key: () => key,
+    async keyForNew() {
+      // With PostgreSQL several nodes may need the same key.
+      if (key === null && database.client !== 'pg') key = await make();
+      return key;
+    },
+  };
+}
+
+async function readKey(file: string): Promise<Buffer | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw configError(file, `the TOTP key cannot be read (${codeOf(error) ?? 'unknown error'})`, error);
+  }
+  if (!/^[0-9a-f]{64}$/i.test(text.trim()))
+    throw configError(file, 'is not a TOTP key: expected 64 hexadecimal digits (openssl rand -hex 32)');
+  return Buffer.from(text.trim(), 'hex');
 }

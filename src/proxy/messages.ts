@@ -47,7 +47,6 @@ export interface ListenerSpec {
   readonly hasProxyHeader: boolean;
   /** Connections come from the TLS thread of this process: all begin with a PROXY header, which is trusted. */
   readonly isFromTls: boolean;
-  /** Protocols that clients may use. */
   readonly protocols: readonly ClientProtocolName[];
 }
 

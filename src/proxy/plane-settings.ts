@@ -3,18 +3,13 @@ import type { Refusable } from '../core/accounts/access/login.js';
 import type { AccountLink } from '../core/accounts/account.js';
 import type { ClassGuard, GuardLimits, Suspension } from '../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../core/accounts/usage/limits.js';
+import type { EgressOptions } from '../core/egress/egress.js';
 import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
 
 /** The rules of one egress policy, as in the configuration; a class without the last two has those of all accounts. */
-export interface EgressLists {
-  readonly private: 'deny' | 'allow';
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-  readonly denyPorts?: readonly (number | string)[] | undefined;
-  readonly bittorrent?: 'deny' | 'allow' | undefined;
-}
+export type EgressLists = Pick<EgressOptions, 'private' | 'allow' | 'deny' | 'denyPorts' | 'bittorrent'>;
 
 export interface UdpSettings {
   readonly enabled: boolean;

@@ -9,9 +9,8 @@ import type { ActivityFeed } from '../core/accounts/usage/traffic-store.js';
 import type { AuditRecord } from '../core/audit/audit.js';
 import type { PenaltyStore } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
-import { QueryTooSlowError } from '../core/errors.js';
+import { QueryTooSlowError, type StorageFault } from '../core/errors.js';
 import type { LiveSessionStore } from '../core/sessions/session.js';
-import type { StorageFault } from '../core/storage.js';
 import type { ChangeFeed, RecordChange } from './follow-changes.js';
 
 /** The connections for read-only queries, and the time limit of each query. */
@@ -22,7 +21,6 @@ export interface ReaderOptions {
   readonly timeoutMs: number;
 }
 
-/** What the openings of SQLite and PostgreSQL have in common. */
 export interface OpenOptions {
   /** Folder of the SQLite file, or beside a server for other files: the control socket, unfinished uploads. Created if missing. */
   readonly dataDir: string;
@@ -113,7 +111,6 @@ export type RecordAudit = (
   records: readonly (AuditRecord | null | undefined)[],
 ) => Promise<readonly string[]>;
 
-/** A full-text index of the login log. */
 export interface LoginSearch {
   /** Whether the index can find `text`. */
   covers(text: string): boolean;

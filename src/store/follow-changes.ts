@@ -101,7 +101,6 @@ export function followChanges(options: {
   readonly revokePermit: (id: string) => void;
   /** Returns the ids of all accounts, stored or cached, after changes were missed. A rejection is reported, and the call is retried. */
   readonly everyAccount: () => Promise<readonly string[]>;
-  /** The keys of all settings. */
   readonly everySetting: () => readonly string[];
   readonly onError: (error: unknown) => void;
   readonly timers: Timers;

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { createLeaseWatch } from '../../src/agents/keeper.js';
 import { processStart, thisHost } from '../../src/agents/processes.js';
 import type { RunNode } from '../../src/core/agents/run-store.js';
-import { withStorageProblem } from '../../src/core/storage.js';
+import { withStorageProblem } from '../../src/core/errors.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { databaseOf } from '../helpers/database.js';

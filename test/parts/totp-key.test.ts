@@ -12,8 +12,7 @@ import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js
 import { openSecret, sealSecret } from '../../src/core/auth/sealed.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import { createSettings } from '../../src/core/settings/setting.js';
-import { openAuth } from '../../src/parts/auth.js';
-import { openTotpKeys } from '../../src/parts/totp-key.js';
+import { openAuth, openTotpKeys } from '../../src/parts/auth.js';
 import { openStore } from '../../src/store/store.js';
 import { logInto } from '../helpers/admin.js';
 import { quickPasswords } from '../helpers/passwords.js';

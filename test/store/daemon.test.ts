@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { storageProblemOf } from '../../src/core/storage.js';
+import { storageProblemOf } from '../../src/core/errors.js';
 import { migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { prepareSqlite } from '../../src/store/sqlite/connect.js';

@@ -2,7 +2,7 @@
 // was lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isDatabaseAway } from '../../src/core/storage.js';
+import { isDatabaseAway } from '../../src/core/errors.js';
 import { connectPg } from '../../src/store/pg/connect.js';
 import { createSilenceWatch } from '../../src/store/pg/knex-client.js';
 import { openStore } from '../../src/store/store.js';

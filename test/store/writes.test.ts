@@ -4,7 +4,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { watchWrites } from '../../src/store/sqlite/writes.js';
+import { watchWrites } from '../../src/store/sqlite/database.js';
 import { eventually } from '../helpers/eventually.js';
 import { addAccount } from '../helpers/stored-accounts.js';
 import { opener } from './databases.js';

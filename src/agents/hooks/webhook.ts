@@ -13,7 +13,7 @@ import {
   requestDigest,
 } from '../../core/agents/webhooks.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
-import { STORAGE_PROBLEMS, storageProblemOf } from '../../core/storage.js';
+import { STORAGE_PROBLEMS, storageProblemOf } from '../../core/errors.js';
 import type { AgentContext } from '../context.js';
 import type { Intake, IntakeResult, WantedRun } from '../intake.js';
 import { hasQueryToken, JSON_FAULTS, mediaFault, refuse, type TokenCheck } from './checks.js';

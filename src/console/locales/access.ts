@@ -2,7 +2,6 @@
 import type { Texts } from './texts.js';
 
 export const access = {
-  // Signing in.
   'login.intro': ['Sign in as the administrator or an operator.', '请使用管理员或操作员账号登录。'],
   'login.password': ['Password', '密码'],
   'login.code': ['Verification code', '动态验证码'],
@@ -78,7 +77,6 @@ export const access = {
     'Scan the code with an authenticator app, or enter the secret:',
     '用认证器应用扫描，或手动输入密钥：',
   ],
-  // API tokens.
   'tokens.text': ['Programs use a token instead of a password.', '程序使用令牌访问 API，无需密码。'],
   'tokens.new': ['New token', '新建令牌'],
   'tokens.created': ['The token is ready', '令牌已创建'],

@@ -132,7 +132,6 @@ export const frame = {
   ],
   'error.internal': ['The daemon failed', '服务出错'],
   'error.internal.next': ['The reason is in its log. You can try again.', '原因见服务日志，可以重试。'],
-  // The overview.
   'overview.players': ['Players online', '在线玩家'],
   'overview.active': ['Active accounts', '可用账号'],
   'overview.inMonth': ['{what} in 30 days', '30 天 {what}'],
@@ -166,7 +165,6 @@ export const frame = {
   ],
   'first.connect': ['Connect with it, for example:', '用它连接，例如：'],
   'first.watch': ['See it come online here.', '在这里看到它上线。'],
-  // Heartbeats.
   'heartbeats.by': ['Group by', '分组'],
   'heartbeats.byGame': ['By game', '按游戏'],
   'heartbeats.byAccount': ['By account', '按账号'],

@@ -70,7 +70,6 @@ export const plans = {
     'Traffic: an account without a quota, or with a quota that resets forever, needs an unlimited budget; {left} left. Set a quota, and an expiry date.',
     '流量：没有配额或配额无限期重置的账号需要不限的额度，剩余 {left}。请设置流量配额和到期时间。',
   ],
-  // Tags of accounts.
   'tags.title': ['Tags', '标签'],
   'tags.hint': ['Words separated by commas, at most 16.', '用逗号分隔，最多 16 个。'],
   'tags.wrong': ['At most 16 tags of 32 characters.', '最多 16 个标签，每个最多 32 个字符。'],
@@ -78,7 +77,6 @@ export const plans = {
   'tags.add': ['Add', '添加'],
   'tags.remove': ['Remove', '移除'],
   'tags.bulk.text': ['Each account keeps its other tags.', '账号的其他标签保持不变。'],
-  // Limits.
   'limits.title': ['Limits', '限制'],
   'limits.othersNone': ['no other limits', '其余不限'],
   'limits.wrong': ['Must be more than 0; empty means no limit.', '须大于 0；留空表示不限。'],

@@ -79,7 +79,6 @@ export const settings = {
     '数据库 {client}，{size}，{n} 条心跳数据',
   ],
   'effective.startedAt': ['started', '启动于'],
-  // The recent log.
   'log.title': ['Recent log', '近期日志'],
   'log.text': [
     'The newest lines that {node} has logged since its start. log.level in the configuration sets which lines it writes.',
@@ -188,14 +187,12 @@ export const settings = {
     '链接里的 {host} 是猜的：它是这台机器网卡的地址，玩家可能到达不了。',
   ],
   'publicAddress.set': ['Set the address', '设置连接地址'],
-  // The API document.
   'api.text': [
     'The API can do everything that this console does. For programs: ',
     '控制台的所有功能都可以通过 API 完成。机器可读的文档：',
   ],
   'api.scope': ['A token needs', '令牌需要'],
   'api.body': ['Request ({type})', '请求（{type}）'],
-  // The game rules and their test.
   'games.text': [
     'From the top: the first rule that matches gives the GameID.',
     '从上到下，第一条匹配的规则决定 GameID。',

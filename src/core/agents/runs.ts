@@ -111,7 +111,6 @@ export interface Delivery {
   readonly detail: string;
 }
 
-/** A session in lists. */
 export interface AgentSession {
   readonly key: string;
   readonly agent: string;
@@ -126,7 +125,6 @@ export interface SessionMessage extends HistoryEntry {
   readonly runId: string;
 }
 
-/** An agent in lists. */
 interface AgentView {
   readonly name: string;
   readonly type: string;

@@ -30,7 +30,6 @@ export interface RequestKey {
 /** The actor of changes that the daemon makes by itself. */
 export const DAEMON: Actor = { name: 'pulsegate', via: 'daemon', address: null };
 
-/** A new password in an audit record. */
 export const changedPassword = (revokesTokens: boolean): Readonly<Record<string, string>> => ({
   password: 'changed',
   ...(revokesTokens ? { tokens: 'revoked' } : {}),

@@ -30,7 +30,6 @@ export interface ApiTokenStore {
   used(id: string, at: number, from: string): Promise<void>;
 }
 
-/** The key of token changes in the list of changes. */
 export const API_TOKENS_KEY = 'admin.tokens';
 
 /** The prefix of secrets, by which secret scanners recognize them. */

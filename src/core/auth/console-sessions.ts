@@ -22,7 +22,6 @@ export interface ConsoleSession {
 
 export type SessionCredentials = Pick<ConsoleSession, 'hash' | 'credentials'>;
 
-/** The key of session changes in the list of changes. */
 export const CONSOLE_SESSIONS_KEY = 'console-sessions';
 
 export interface ConsoleSessionStore {

@@ -67,10 +67,8 @@ export interface Operator {
   readonly used: Cost;
 }
 
-/** The key of operator changes in the list of changes. */
 export const OPERATORS_KEY = 'admin.operators';
 
-/** Another operator has the name. */
 export class OperatorNameTaken extends Error {
   override readonly name = 'OperatorNameTaken';
 }

@@ -33,7 +33,6 @@ export function createPenalties(options: {
   const waiting = new Map<string, number>();
   const listeners = new Map<string, (subject: string, leftMs: number) => void>();
 
-  /** Publishes a penalty of this node. */
   function publish({ kind, subject, leftMs }: Penalty): void {
     if (store && waiting.size < MAX_WAITING) waiting.set(`${kind} ${subject}`, monotonicNow() + leftMs);
   }

@@ -42,7 +42,6 @@ export interface Credential {
 export type PeoplePasswords = ReturnType<typeof createPeoplePasswords>;
 
 export function createPeoplePasswords(options: {
-  /** Number of derivations at the same time. */
   readonly maxAtOnce: number;
   /** Number of further derivations that wait. */
   readonly maxWaiting: number;

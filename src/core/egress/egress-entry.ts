@@ -36,7 +36,6 @@ const PORT_LISTS: ReadonlyMap<number | string, readonly string[]> = new Map([
   ['scans', ['23', '135', '137-139', '445', '2323', '3389']],
 ]);
 
-/** The accepted formats of denied ports, for error messages. */
 export const DENIED_PORTS_FORMS =
   'a port from 1 to 65535, a range such as "6881-6889", or a list: ' +
   Array.from(PORT_LISTS, ([name, ports]) => `${name} (${ports.join(', ')})`).join(', ');

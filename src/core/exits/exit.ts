@@ -1,6 +1,6 @@
 // An exit: a named way out of this machine, which operators make at run time. The rules of its fields, and the local address that a
 // session gets from it.
-import { isNeverAllowed } from '../egress/special-addresses.js';
+import { isNeverAllowed } from '../egress/egress.js';
 import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** `prefer-…`: the other family only where the destination has no address of this one, or does not answer. */

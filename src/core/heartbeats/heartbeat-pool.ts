@@ -37,7 +37,6 @@ export class HeartbeatPool {
     this.#maxPerAccount = maxPerAccount;
   }
 
-  /** Loads the totals of the database at the start. */
   load(totals: Iterable<HeartbeatTotals>): void {
     for (const { accountId, count, latestGameId } of totals) {
       this.#accounts.set(accountId, { stored: count, queued: 0, queuedGames: 0, writing: 0, latestGameId });

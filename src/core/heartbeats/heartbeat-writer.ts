@@ -2,8 +2,8 @@
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
+import { isCommitUnknown } from '../errors.js';
 import type { Log } from '../log.js';
-import { isCommitUnknown } from '../storage.js';
 import { createPoller, type Timer, type Timers } from '../timers.js';
 import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatStore, HeartbeatTotals } from './heartbeat.js';

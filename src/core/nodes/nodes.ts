@@ -29,7 +29,6 @@ export interface PlayerListener {
   readonly port: number;
   readonly protocols: readonly string[];
   readonly isTls: boolean;
-  /** UDP ASSOCIATE is on. */
   readonly hasUdp: boolean;
   /** The one of `socks` itself: the public address of links is its. */
   readonly isMain: boolean;

@@ -85,7 +85,6 @@ export function createSetting<Value>(options: SettingOptions<Value>) {
     for (const listener of listeners) listener(next);
   }
 
-  /** Makes a stored text the current value. */
   function adopt(stored: string | null): void {
     if (stored !== text) hold(parse(stored ?? ''), stored);
   }

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import { z } from 'zod';
-import { STORAGE_PROBLEMS } from '../../core/storage.js';
+import { STORAGE_PROBLEMS } from '../../core/errors.js';
 import { fillText } from '../../core/text.js';
 import {
   component,
@@ -170,7 +170,6 @@ export interface ProblemAnswer {
   readonly detail?: string | undefined;
   readonly reason?: z.infer<typeof ProblemReason>;
   readonly errors?: readonly FieldFault[];
-  /** Whole seconds for `Retry-After`. */
   readonly retryAfterS?: number;
 }
 
@@ -211,14 +210,12 @@ export const isBrowser = (ctx: Context): boolean =>
 
 const BEARER = 'Bearer realm="Pulsegate"';
 
-/** The problem with its reason. */
 export const failure = (
   problem: ProblemCode,
   code: ReasonCode,
   values: Readonly<Record<string, string | number>> = {},
 ) => ({ problem, ...because(code, values) });
 
-/** The problem of one invalid part of the request. */
 export const invalid = (path: string, code: FieldCode, values: FieldValues = {}): ProblemAnswer => ({
   problem: 'validation',
   errors: [fieldError(path, code, values)],

@@ -70,7 +70,6 @@ export interface HandlerInput<R extends RouteRequest> {
   readonly query: Parsed<R['query']>;
   readonly body: Parsed<R['body']>;
   readonly caller: Caller;
-  /** The value of `If-Match` as sent. */
   readonly ifMatch: string | null;
   readonly kept: Kept;
   /** The request itself, for bodies that are read as streams and for work that lasts as long as its connection. */
@@ -116,7 +115,6 @@ export interface Route<Deps = Services> extends RouteDescription {
 export const takesKey = ({ method, access, request, success: [status] }: RouteDescription): boolean =>
   !request.raw && (status === 201 || (access === 'accounts:write' && /^(POST|PATCH)$/.test(method)));
 
-/** Method and path. */
 type Endpoint = `${RouteDescription['method']} /${string}`;
 
 /** What a route says in an object, behind its endpoint, its operation and who may call it. */

@@ -41,24 +41,19 @@ interface Client {
   readonly hosts: readonly string[];
 }
 
-interface ClientReader {
-  read(req: IncomingMessage): Client;
-  /** Whether the address of a peer belongs to a trusted proxy. */
-  isTrusted(peer: string): boolean;
-}
-
 /** Headers in which proxies name the client. */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 const NO_HOSTS: readonly string[] = [];
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
-export function createClientReader(trustedProxies: readonly string[]): ClientReader {
+export function createClientReader(trustedProxies: readonly string[]) {
   const trusts = compile(trustedProxies);
+  /** Whether the address of a peer belongs to a trusted proxy. */
   const isTrusted = (peer: string) => trustedProxies.length > 0 && trusts(peer, 0);
 
   return {
     isTrusted,
-    read(req) {
+    read(req: IncomingMessage): Client {
       const peer = peerAddress(req.socket);
       if (!isTrusted(peer)) return unlessForwarded(peer, req, hostsOf(req));
       const hosts = [...hostsOf(req), ...forwardedHosts(req)];
@@ -111,7 +106,10 @@ function compile(trustedProxies: readonly string[]): ReturnType<typeof proxyAddr
   }
 }
 
-export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middleware<AdminState> {
+export function readClient(
+  clients: Pick<ReturnType<typeof createClientReader>, 'read'>,
+  log: Pick<Log, 'warn'>,
+): Middleware<AdminState> {
   const seen = createOncePerKey();
   return (ctx, next) => {
     const { address, forwardedBy, hosts } = clients.read(ctx.req);

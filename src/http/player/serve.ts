@@ -3,8 +3,11 @@
 // wrong tokens before any route runs.
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { PLAYER_TOKEN } from '../../core/accounts/player/player-links.js';
-import { type SubscriptionSecrets, secretsOf } from '../../core/accounts/player/subscription.js';
+import {
+  PLAYER_TOKEN,
+  type SubscriptionSecrets,
+  secretsOf,
+} from '../../core/accounts/player/subscription.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import { refuse, TOO_MANY_ATTEMPTS } from '../answer.js';
@@ -20,7 +23,6 @@ import { playerRoutes } from './routes.js';
 import { sendPac, sendToProgram } from './subscription.js';
 
 interface PlayerOptions {
-  /** Folder of the built player page. */
   readonly playerFolder: string;
   /** Number of sources whose requests are counted. */
   readonly maxSources: number;

@@ -161,5 +161,4 @@ export function playerOrigin({ url, port }: PlayerPage, ctx: ParameterizedContex
   return `${isSecure(ctx.req) ? 'https' : 'http'}://${host}`;
 }
 
-/** The address of a subscription. */
 export const subscriptionUrl = (origin: string, token: string): string => `${origin}/sub/${token}`;

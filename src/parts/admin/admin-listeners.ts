@@ -12,7 +12,7 @@ import type { ControlAccess } from '../../http/plain-routes.js';
 import { readBuild, readVersion } from '../../program.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd/sockets.js';
-import { connectionOf } from '../database/connection-string.js';
+import { connectionOf } from '../database/database.js';
 import type { Part } from '../lifecycle.js';
 import {
   type Listening,

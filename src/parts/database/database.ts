@@ -1,12 +1,14 @@
 // Opens and migrates the database of the daemon, and watches whether it is usable: logs the problem and its end once.
+
+import { readSecretFile } from '../../agents/secrets.js';
 import type { Config } from '../../config.js';
-import type { Log } from '../../core/log.js';
 import {
   STORAGE_PROBLEMS,
   type StorageFault,
   type StorageProblem,
   storageProblemOf,
-} from '../../core/storage.js';
+} from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
 import { createPoller, nodeTimers, type Timers } from '../../core/timers.js';
 import { type SqlitePackage, sqlitePackage } from '../../store/sqlite/package.js';
 import {
@@ -17,7 +19,6 @@ import {
 } from '../../store/store.js';
 import { hasCaller } from '../callers.js';
 import type { Part } from '../lifecycle.js';
-import { connectionOf } from './connection-string.js';
 
 /** Opens, locks and migrates the database. Throws StartError. */
 export async function createDatabasePart(config: Config, log: Log) {
@@ -157,4 +158,9 @@ function createStorageWatch(deps: {
       if (problem) throw new Error(STORAGE_PROBLEMS[problem]);
     },
   };
+}
+
+/** The connection string of a PostgreSQL database. The schema guarantees that exactly one of the two is set. @throws StartError `secret-file` */
+export function connectionOf({ connection, connectionFile }: Config['database']): string {
+  return connection?.reveal() ?? readSecretFile(connectionFile, 'database.connectionFile') ?? '';
 }

@@ -8,7 +8,6 @@ import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { AuthorizedRequest } from './running-command.js';
 
-/** A logged-in client. */
 interface AdmittedClient {
   readonly client: Endpoint;
   readonly isByAddress: boolean;
@@ -16,7 +15,7 @@ interface AdmittedClient {
 }
 
 type Admitted =
-  | AuthorizedRequest
+  | ({ readonly ok: true } & AuthorizedRequest)
   /** `waitMs`: after which it would not be one too many; left out: for another reason. */
   | { readonly ok: false; readonly reply: ReplyCode; readonly waitMs?: number };
 

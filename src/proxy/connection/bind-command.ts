@@ -1,5 +1,5 @@
 // BIND (RFC 1928 §4, §6): waits for one connection from the host that the client names; two replies, then the relay.
-import { isPrivate } from '../../core/egress/special-addresses.js';
+import { isPrivate } from '../../core/egress/egress.js';
 import { normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { ListenResult, Stream } from '../io/io.js';

@@ -401,7 +401,6 @@ export class Connection implements StreamListener {
     this.closed();
   }
 
-  /** The stream is closed. */
   closed(): void {
     this.#stage = 'closed';
     this.#handshakeOver();

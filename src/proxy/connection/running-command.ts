@@ -36,7 +36,6 @@ interface RefusedRequest extends Pick<WorkerSession, 'account' | 'client' | 'exi
 
 /** The input of a command. */
 export interface AuthorizedRequest {
-  readonly ok: true;
   readonly account: WorkerAccount;
   readonly egress: EgressPolicy;
   /** The exit of the account, or the default; null: none. */
@@ -59,7 +58,6 @@ export interface CommandConnection {
   relayed(): void;
   /** Closes immediately, in every stage. */
   close(): void;
-  /** The stream is closed. */
   closed(): void;
 }
 

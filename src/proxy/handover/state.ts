@@ -78,7 +78,6 @@ export interface HandedAssociation<Of> {
   readonly lockedTo: Endpoint | null;
   readonly clientAddress: string;
   readonly declaredAddress: string | null;
-  /** The name of its exit. */
   readonly exit: string | null;
   /** Least recently used first. */
   readonly destinations: readonly HandedDestination[];

@@ -123,7 +123,6 @@ export class SourceTable {
     Atomics.compareExchange(this.#words, LOCK, thread, 0);
   }
 
-  /** Clears the table. */
   clear(): void {
     this.#acquire();
     this.#words.fill(0, HEADER);

@@ -17,10 +17,9 @@ import type { Gauges } from '../memory/shared.js';
 import type { WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
 import { PlaneAccounts } from './accounts.js';
 import { captureAll, distribute, systemMs } from './handover.js';
+import { PlaneResolver, PlaneTlsClients } from './helper-threads.js';
 import { PlaneListeners } from './listeners.js';
-import { PlaneResolver } from './resolver.js';
 import { PlaneRestarts } from './restarts.js';
-import { PlaneTlsClients } from './tls-clients.js';
 import { PlaneWatch } from './watch.js';
 import { PlaneWorker, type ProxyObserver } from './worker-handle.js';
 

@@ -62,7 +62,6 @@ export type ListenEvent = Extract<WorkerEvent, { kind: 'listening' | 'listen-fai
 
 interface PlaneWorkerOptions {
   readonly start: WorkerStart;
-  /** The program of the thread. */
   readonly threadUrl: URL;
   readonly gauges: Gauges;
   readonly observer: ProxyObserver;
@@ -213,7 +212,6 @@ export class PlaneWorker implements SessionWorker {
     this.#sessions[slot] = undefined;
   }
 
-  /** The live sessions. */
   sessions(): PlaneSession[] {
     return this.#sessions.filter((session) => session !== undefined);
   }

@@ -7,22 +7,18 @@ const ATYP_AT = 3;
 const LAST_FRAGMENT = 0x80;
 const POSITION = 0x7f;
 
-/** Memory limit for incomplete sequences of all associations. */
-export interface FragmentMemory {
-  /** Reserves `bytes`; false when the limit is reached. */
-  tryAcquire(bytes: number): boolean;
-  release(bytes: number): void;
-}
+export type FragmentMemory = ReturnType<typeof createFragmentMemory>;
 
-/** @param count adds to the bytes that are taken, and returns how many are then */
-export function createFragmentMemory(limitBytes: number, count: (bytes: number) => number): FragmentMemory {
+/** The memory for incomplete sequences of all associations. @param count adds to the bytes that are taken, and returns how many are then */
+export function createFragmentMemory(limitBytes: number, count: (bytes: number) => number) {
   return {
-    tryAcquire(bytes) {
+    /** Reserves `bytes`; false when the limit is reached. */
+    tryAcquire(bytes: number): boolean {
       if (count(bytes) <= limitBytes) return true;
       count(-bytes);
       return false;
     },
-    release(bytes) {
+    release(bytes: number): void {
       count(-bytes);
     },
   };

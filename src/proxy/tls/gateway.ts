@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
 import { threadUrl } from '../../program.js';
-import { ListenRetries } from '../plane/listen-retries.js';
+import { ListenRetries } from '../plane/listeners.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 export interface TlsGatewayOptions extends TlsThreadStart {
@@ -49,7 +49,6 @@ export class TlsGateway {
     });
   }
 
-  /** Sets the certificate for new connections to the listener. */
   setMaterial(id: number, material: TlsMaterial): void {
     const listener = this.#listeners.get(id);
     if (!listener) return;

@@ -5,7 +5,6 @@ import type { TlsThreadStart } from './messages.js';
 
 type Limits = Pick<TlsThreadStart, 'maxHandshakes' | 'maxHandshakesPerSource' | 'maxHandshakesPerSecond'>;
 
-/** A connection in its handshake. */
 export interface Handshaking {
   destroy(): void;
 }

@@ -25,20 +25,11 @@ export interface UpstreamRule {
   readonly upstream: Upstream | null;
 }
 
-interface Upstreams {
-  /** There are no rules: all connections are direct. */
-  readonly isEmpty: boolean;
-  /** What the first rule that matches says about a name; null: connect directly; undefined: no rule matches. */
-  selectForName(host: string, port: number): Upstream | null | undefined;
-  /** The same for a destination with a known address. `host` is the name or the address. */
-  select(host: string, ip: IpBytes, port: number): Upstream | null | undefined;
-}
-
 /**
  * Reads the rules; the first match wins. A name that is not resolved is compared only with names in the rules. Throws
  * GameRuleError for an invalid rule.
  */
-export function createUpstreams(rules: readonly UpstreamRule[]): Upstreams {
+export function createUpstreams(rules: readonly UpstreamRule[]) {
   const read = rules.map(({ match, upstream }, i) => ({
     matches: readDestination(match, `[${i}].match`),
     upstream,
@@ -46,8 +37,11 @@ export function createUpstreams(rules: readonly UpstreamRule[]): Upstreams {
   const first = (host: string, ip: IpBytes | null, port: number): Upstream | null | undefined =>
     read.find(({ matches }) => matches({ host, ip, port, protocol: 'tcp' }))?.upstream;
   return {
+    /** There are no rules: all connections are direct. */
     isEmpty: rules.length === 0,
-    selectForName: (host, port) => first(host, null, port),
-    select: first,
+    /** What the first rule that matches says about a name; null: connect directly; undefined: no rule matches. */
+    selectForName: (host: string, port: number) => first(host, null, port),
+    /** The same for a destination with a known address. `host` is the name or the address. */
+    select: (host: string, ip: IpBytes, port: number) => first(host, ip, port),
   };
 }

@@ -22,7 +22,6 @@ import { prioritizeThread } from '../thread-priority.js';
 import type { WorkerDeps } from './base.js';
 import { ProxyWorker } from './worker.js';
 
-/** Parameters of the thread. */
 export interface ThreadStart {
   readonly start: WorkerStart;
   readonly port: MessagePort;

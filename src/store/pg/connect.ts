@@ -68,7 +68,6 @@ interface PgUse {
   readonly onLostCommit?: () => void;
 }
 
-/** The default, for commands. */
 const DEFAULT_ANSWER_MS = 30_000;
 
 export function connectPg(connection: string, size: number, use: PgUse = {}): Knex {

@@ -1,7 +1,6 @@
 // PostgreSQL: for several daemons, or a database on another machine.
 import type { Knex } from 'knex';
-import { StartError } from '../../core/errors.js';
-import { type StorageFault, storageProblemOf } from '../../core/storage.js';
+import { StartError, type StorageFault, storageProblemOf } from '../../core/errors.js';
 import { within } from '../../core/timers.js';
 import { everyStep } from '../../core/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';

@@ -1,8 +1,7 @@
 // Errors of PostgreSQL (the server does not answer, is shutting down, or has another problem), classified and worded for operators;
 // and connection strings, with the names of databases in messages.
 import pg from 'pg';
-import { codeOf, StartError } from '../../core/errors.js';
-import { type StorageProblem, withStorageProblem } from '../../core/storage.js';
+import { codeOf, StartError, type StorageProblem, withStorageProblem } from '../../core/errors.js';
 
 /** The `code` of connection errors without an own code. */
 export const NO_CONNECTION = 'PG_NO_CONNECTION';

@@ -4,7 +4,7 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
 import type { Client } from 'pg';
 import pg from 'pg';
-import { COMMIT_UNKNOWN, isDatabaseAway } from '../../core/storage.js';
+import { COMMIT_UNKNOWN, isDatabaseAway } from '../../core/errors.js';
 import { NO_CONNECTION, withCode, withLibpqModes } from './errors.js';
 
 /** The configuration of knex, with the time limits of queries. */

@@ -1,13 +1,14 @@
 // Checks that the SQLite file exists, has not been replaced, and is writable; and scans it for damage once a day.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
-import { codeOf, QueryTooSlowError } from '../../core/errors.js';
 import {
+  codeOf,
+  QueryTooSlowError,
   type StorageFault,
   type StorageProblem,
   storageProblemOf,
   withStorageProblem,
-} from '../../core/storage.js';
+} from '../../core/errors.js';
 import { writeApplicationId } from './connect.js';
 import type { Access } from './knex-client.js';
 

@@ -1,4 +1,6 @@
 // SQLite: the default, with one file in the data folder and one daemon.
+
+import { statSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
@@ -38,7 +40,6 @@ import {
   setForeignLogAside,
 } from './log-owner.js';
 import type { SqlitePackageChoice } from './package.js';
-import { watchWrites } from './writes.js';
 
 export interface SqliteOptions extends OpenOptions {
   readonly client: SqlitePackageChoice;
@@ -208,4 +209,27 @@ async function replaceCopy(db: Knex, copyFile: string): Promise<void> {
   await giveToFolderOwner(unfinished);
   await rename(unfinished, copyFile);
   await syncToDisk(dirname(copyFile));
+}
+
+/** Two writes within this time may leave the same time at the log: file systems count time in steps. */
+const STEP_MS = 100;
+/** Without a sign of a write, one is assumed after this time: some rows become due by time alone. */
+const ASSUMED_AFTER_MS = 10_000;
+
+/** Returns a check for one caller: whether the file may have been written to since its last call. True at first, and in doubt. */
+export function watchWrites(file: string, now: Clock = Date.now): () => boolean {
+  const log = `${file}-wal`;
+  let seen = '';
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const found = statSync(log, { bigint: true, throwIfNoEntry: false });
+    const state = found ? `${found.ino} ${found.size} ${found.mtimeNs}` : '';
+    const at = now();
+    const isQuiet = state !== '' && state === seen && at >= writtenAt && at - writtenAt < ASSUMED_AFTER_MS;
+    if (isQuiet) return false;
+    writtenAt = at;
+    // What is written next may not show when the last write is so recent: the next call is in doubt.
+    seen = found && Math.abs(at - Number(found.mtimeMs)) > STEP_MS ? state : '';
+    return true;
+  };
 }

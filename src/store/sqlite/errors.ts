@@ -1,8 +1,7 @@
 // Error messages for failures of the SQLite file.
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, StartError } from '../../core/errors.js';
-import type { StorageProblem } from '../../core/storage.js';
+import { codeOf, StartError, type StorageProblem } from '../../core/errors.js';
 
 /** Converts any error into a StartError with the file and instructions; returns a StartError unchanged. */
 export function toStartError(error: unknown, file: string): StartError {

@@ -17,7 +17,6 @@ import type { SqlitePackageChoice } from './package.js';
 /** The numbers of the parts that are restored only on request. Console sessions are never restored. */
 export type RestoredContents = Awaited<ReturnType<typeof countRestored>>;
 
-/** The parts to keep. */
 export interface Keep {
   readonly tokens: boolean;
   readonly runs: boolean;

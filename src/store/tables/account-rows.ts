@@ -30,7 +30,6 @@ export type AccountRow = {
   contacts: string | null;
 } & Record<ColumnOf<Exclude<FieldName, 'authorizedAddresses'>>, Cell>;
 
-/** An account row joined with the row of its limits, if there is one. */
 export type JoinedRow = AccountRow & (LimitsRow | typeof UNLIMITED);
 
 export const UNLIMITED = { account_id: null } as const;

@@ -48,7 +48,6 @@ export function createHeartbeatStore(
   const { db, reads, isShared, recordActivity, isNewBatch } = context;
   /** The elements of one bound JSON array, as `value`. */
   const each = isShared ? 'jsonb_array_elements(?::jsonb)' : 'json_each(?)';
-  /** The rows that a raw statement returns. */
   const run = async <Row>(trx: Knex, sql: string, values: readonly unknown[]): Promise<Row[]> => {
     const answer: unknown = await trx.raw(sql, [jsonText(values)]);
     return (isShared ? (answer as { rows: Row[] }).rows : answer) as Row[];

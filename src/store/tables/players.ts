@@ -1,6 +1,6 @@
 // The tables of players: player_links, their secret addresses; contact_codes, by which they confirm an address, and the confirmed ones.
 import { createHash } from 'node:crypto';
-import type { PlayerLinks } from '../../core/accounts/player/player-links.js';
+import type { PlayerLinks } from '../../core/accounts/player/subscription.js';
 import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
 import type { StoreContext } from '../database.js';
 import { find, having, inTransaction, toRow } from '../sql.js';

@@ -22,7 +22,6 @@ import {
 } from '../accounts/fields/account-fields.js';
 import { daysWords, planLimitList, planLimitWords } from '../accounts/fields/plans.js';
 
-/** The longest duration of a plan, in days. */
 const MAX_DAYS = 3_650;
 /** A plan sets all limits except the egress class. */
 const LIMITS = LIMIT_NAMES.filter((name) => name !== 'egressClass');

@@ -257,7 +257,6 @@ interface PagerProps {
   readonly matched?: number | undefined;
 }
 
-/** Moves between pages, and shows the number of the current page. */
 function Pager({ nextCursor, shown, matched }: PagerProps) {
   const place = usePlace();
   const { query } = place;

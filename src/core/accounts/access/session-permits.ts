@@ -2,8 +2,8 @@
 // database knows the sessions of all nodes. While the database does not answer, this node decides by its own permits, and writes
 // them later.
 import { randomUUID } from 'node:crypto';
+import { isDatabaseAway } from '../../errors.js';
 import type { Log } from '../../log.js';
-import { isDatabaseAway } from '../../storage.js';
 import type { Timer, Timers } from '../../timers.js';
 import type { LimitRefusal } from '../usage/limits.js';
 import {

@@ -143,7 +143,6 @@ export const ACCOUNT_FIELDS = {
 } as const satisfies { readonly [K in keyof Account]?: AccountField<Account[K]> };
 
 export type FieldName = keyof typeof ACCOUNT_FIELDS;
-/** The fields whose description has `Property`. */
 type FieldsWith<Property extends string> = {
   [K in FieldName]: (typeof ACCOUNT_FIELDS)[K] extends Readonly<Record<Property, unknown>> ? K : never;
 }[FieldName];

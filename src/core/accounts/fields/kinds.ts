@@ -33,7 +33,6 @@ export const TEXT: Kind<string | null> = {
   fault: 'text',
 };
 
-/** One of some words. */
 export const choiceOf = <const Word extends string, Initial extends NoInfer<Word> | null>(
   allowed: readonly Word[],
   initial: Initial,

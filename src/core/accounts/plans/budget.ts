@@ -6,7 +6,6 @@ import { type Counting, type Moment, periodBytesOf, type StoredTraffic } from '.
 /** null: no bound. */
 export interface Budget {
   readonly accounts: number | null;
-  /** Sum of the days given to all accounts. */
   readonly days: number | null;
   /** Sum of the traffic granted by quotas, in bytes. */
   readonly bytes: number | null;

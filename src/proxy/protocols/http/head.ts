@@ -153,7 +153,6 @@ export function endToEnd(fields: readonly Field[], options: ReadonlySet<string>)
   return fields.filter(({ lower }) => !HOP_BY_HOP.has(lower) && !options.has(lower));
 }
 
-/** A head as bytes. */
 export function writeHead(startLine: string, fields: readonly (readonly [string, string])[]): Buffer {
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${startLine}\r\n${lines.join('')}\r\n`, 'latin1');

@@ -8,7 +8,7 @@ import {
   type SessionPermit,
 } from '../../../../src/core/accounts/access/session-permits.js';
 import type { LimitRefusal } from '../../../../src/core/accounts/usage/limits.js';
-import { withStorageProblem } from '../../../../src/core/storage.js';
+import { withStorageProblem } from '../../../../src/core/errors.js';
 import { eventually } from '../../../helpers/eventually.js';
 import { createTestTimers } from '../../../helpers/timers.js';
 

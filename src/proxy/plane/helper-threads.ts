@@ -1,11 +1,13 @@
-// The resolver's thread, in the main thread: restarts it when it has died, and connects it to every worker.
+// The threads beside the workers, in the main thread: the resolver's and the one for TLS towards upstream proxies.
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
 import { threadUrl } from '../../program.js';
 import type { ResolverMessage, ResolverStart } from '../dns/messages.js';
+import type { SecureRequest } from '../messages.js';
 import { RecentDeaths } from './restarts.js';
 import type { PlaneWorker } from './worker-handle.js';
 
+/** Restarts the resolver's thread when it has died, and connects it to every worker. */
 export class PlaneResolver {
   readonly #workers: readonly PlaneWorker[];
   readonly #start: ResolverStart;
@@ -56,5 +58,34 @@ export class PlaneResolver {
     this.#isStopped = true;
     clearTimeout(this.#restart);
     await this.#thread?.terminate();
+  }
+}
+
+/** Starts the thread for TLS towards upstream proxies when it is first needed. */
+export class PlaneTlsClients {
+  readonly #log: Pick<Log, 'error'>;
+  #thread: Worker | null = null;
+
+  constructor(log: Pick<Log, 'error'>) {
+    this.#log = log;
+  }
+
+  /** Gives the thread the descriptors of a connection. When it dies its connections end, and the next one starts another. */
+  secure(request: SecureRequest): void {
+    this.#thread ??= this.#start();
+    this.#thread.postMessage(request);
+  }
+
+  async stop(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  #start(): Worker {
+    const thread = new Worker(threadUrl('proxy/tls/client-thread'), { name: 'tls-clients' });
+    thread.on('error', (err) => this.#log.error({ err }, 'TLS thread failed; restarting'));
+    thread.on('exit', () => {
+      this.#thread = null;
+    });
+    return thread;
   }
 }
