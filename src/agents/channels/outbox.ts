@@ -74,11 +74,12 @@ export function createOutbox<Item>(options: OutboxOptions<Item>) {
   async function readDue(): Promise<void> {
     clearTimeout(timer);
     try {
-      while (mustReadAgain && !isStopping) {
+      // An item that was added before `stop` is begun too: the end of a run may come just before it.
+      while (mustReadAgain) {
         mustReadAgain = false;
         await begin();
+        if (!mustReadAgain) await sleepUntilDue();
       }
-      await sleepUntilDue();
     } catch (err) {
       log.error({ err, outbox: name }, 'reading the outbox failed; will retry');
       timer = setTimeout(wake, STORE_RETRY_MS);
@@ -124,7 +125,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>) {
   return {
     /** Delivers due items. Call it at the start and when an item is added. */
     wake,
-    /** Starts no more attempts, and waits for running ones for `graceMs`. Undelivered items stay in the database. */
+    /** Begins attempts only for items added before, and waits for them for `graceMs`. Undelivered items stay in the database. */
     async stop(graceMs: number): Promise<void> {
       isStopping = true;
       queue.clear();
