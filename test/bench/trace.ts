@@ -114,6 +114,7 @@ async function measure(options: StoreOptions): Promise<void> {
 
 /** Rows with the same values on both databases: 90 % of the sessions are short, one of a thousand lasts days. */
 async function fill(db: Knex, isPg: boolean): Promise<void> {
+  if (isPg) await db.raw('set statement_timeout = 0');
   const hex = (of: string, width: number) =>
     isPg ? `lpad(to_hex(${of}), ${width}, '0')` : `printf('%0${width}x', ${of})`;
   const [one, other] = ['(i * 2654435761 % 4294967296)', '((i + 7) * 2246822519 % 4294967296)'];

@@ -190,17 +190,17 @@ async function tryEngine(engine: 'native' | 'node'): Promise<void> {
     assert.notEqual(await tcp(one, PEER_6), await tcp(one, PEER_6));
   });
 
-  it('an interface: sockets are bound to it, over CONNECT, UDP and HTTP', async () => {
+  it('an interface: sockets are bound to it, over CONNECT, UDP, BIND and HTTP', async () => {
     await api('POST', EXITS, { name: 'device', interface: 'out1' }, 201);
     const account = await accountOf('device', 'device');
-    const seen = [await tcp(account), await udp(account), await http(account)];
+    const seen = [await tcp(account), await udp(account), await bind(account), await http(account)];
     assert.deepEqual(new Set(seen), new Set(['10.77.1.2']));
   });
 
-  it('a mark: the route by policy is taken, over CONNECT, UDP and HTTP', async () => {
+  it('a mark: the route by policy is taken, over CONNECT, UDP, BIND and HTTP', async () => {
     await api('POST', EXITS, { name: 'marked', mark: 7 }, 201);
     const account = await accountOf('marked', 'marked');
-    const seen = [await tcp(account), await udp(account), await http(account)];
+    const seen = [await tcp(account), await udp(account), await bind(account), await http(account)];
     assert.deepEqual(new Set(seen), new Set(['10.77.1.2']));
   });
 

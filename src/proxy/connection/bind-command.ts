@@ -63,8 +63,10 @@ function waitForPeer(
   const { io, settings, ownPorts, exits } = running.host;
   const { portRange, publicAddresses, timeoutMs } = settings.bind;
   const end = (isIpv6 ? exit?.ipv6 : exit?.ipv4) ?? undefined;
-  // Without an address of the exit it is not known where an interface or a mark lets the peer in.
-  if (end && end.address === null && (end.interface !== null || end.mark !== null))
+  const towards = expected?.find((address) => address.includes(':') === isIpv6);
+  // The route to the peer says where an interface or a mark lets it in; without a peer only an address of the exit does.
+  const isByPolicy = end !== undefined && (end.interface !== null || end.mark !== null);
+  if (isByPolicy && end.address === null && towards === undefined)
     return running.fail(session, Reply.commandNotSupported, 'exit-without-address');
   if (exit !== null && end === undefined)
     return running.fail(session, Reply.networkUnreachable, 'exit-without-family');
@@ -131,8 +133,7 @@ function waitForPeer(
     };
     // Its client has got the first reply.
     if (handed !== null) return wait();
-    const isOfFamily = (address: string): boolean => address.includes(':') === isIpv6;
-    const publicAddress = publicAddresses.find(isOfFamily);
+    const publicAddress = publicAddresses.find((address) => address.includes(':') === isIpv6);
     // An exit has a public address of its own, if it is not behind NAT.
     const own = end?.address ? parseIp(end.address) : null;
     const isReachable = own !== null && !isPrivate(own);
@@ -142,9 +143,16 @@ function waitForPeer(
       running.reply(Reply.succeeded, isReachable ? address : (publicAddress ?? address), port);
       wait();
     };
-    const towards = expected?.find(isOfFamily);
     if (towards === undefined || end?.address) reply(end?.address ?? undefined);
-    else io.sourceAddressFor(towards, (source) => reply(source ?? undefined));
+    else
+      io.sourceAddressFor(
+        towards,
+        (source) => {
+          if (source === null && isByPolicy) fail(Reply.networkUnreachable, 'ENETUNREACH');
+          else reply(source ?? undefined);
+        },
+        end,
+      );
   }
 
   const ports = candidatePorts(portRange);

@@ -140,6 +140,9 @@ export interface Io extends EngineClock {
   readonly handOver?: (stream: Stream) => Handed<Buffer | null>;
   /** Opens the sockets of a UDP association. */
   readonly openDatagrams: OpenDatagrams;
-  /** The local address that a connection to `address` would use; null when there is no route. */
-  sourceAddressFor(address: string, done: (source: string | null) => void): void;
+  /**
+   * The local address that a connection to `address` would use; null when there is no route.
+   * @param end whose interface and mark the route depends on
+   */
+  sourceAddressFor(address: string, done: (source: string | null) => void, end?: LocalEnd): void;
 }

@@ -6,7 +6,7 @@ import type { LocalEnd } from '../local-end.js';
 import { createNativeDatagrams } from './datagrams.js';
 import * as c from './libc.js';
 import { Acceptor, listenHere } from './listen.js';
-import { setLocalEnd } from './local-end.js';
+import { setLocalEnd, setWayOut } from './local-end.js';
 import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { createPipes } from './pipes.js';
 import { NativeRelay, type RelayShared } from './relay.js';
@@ -54,18 +54,19 @@ export function createNativeIo(loop: Loop, secure: (request: SecureRequest) => v
       return { descriptors: [stream.fd], state: stream.unsent };
     },
     openDatagrams: createNativeDatagrams(loop),
-    sourceAddressFor(address, done) {
-      done(sourceAddressFor(loop, address));
+    sourceAddressFor(address, done, end) {
+      done(sourceAddressFor(loop, address, end));
     },
   };
 }
 
-function sourceAddressFor({ libc }: Loop, address: string): string | null {
+function sourceAddressFor({ libc }: Loop, address: string, end: LocalEnd | undefined): string | null {
   const sockaddr = new Uint8Array(c.SOCKADDR_BYTES);
   const bytes = writeSockaddr(sockaddr, { address, port: DISCARD_PORT });
   const fd = bytes === 0 ? -1 : libc.socket(address.includes(':') ? c.AF_INET6 : c.AF_INET, c.SOCK_DGRAM);
   if (fd < 0) return null;
-  const isRouted = libc.connect(fd, sockaddr, bytes) === 0 && libc.getsockname(fd, sockaddr) === 0;
+  const isBound = end === undefined || setWayOut(libc, fd, end) === null;
+  const isRouted = isBound && libc.connect(fd, sockaddr, bytes) === 0 && libc.getsockname(fd, sockaddr) === 0;
   libc.close(fd);
   return isRouted ? readSockaddr(sockaddr).address : null;
 }
