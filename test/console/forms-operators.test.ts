@@ -31,7 +31,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     // Each page, and a row to wait for before its controls are read.
     const rows = new Map([
       ['/accounts?search=viewed', 'main tbody td >> text=viewed'],
-      [`/accounts/${id}`, 'section:has(h2:text("Live sessions (1)")) tbody td'],
+      [`/accounts/${id}`, 'main:has-text("No link yet.") section:has(h2:text("Live sessions (1)")) tbody td'],
       ['/sessions', 'main tbody td >> text=viewed'],
     ]);
     const pages = [...rows.keys()];
@@ -59,6 +59,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
       'End all',
       'Extend',
       'Import',
+      'Make link',
       'New account',
       'Password and link',
       'Reset usage',

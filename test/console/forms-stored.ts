@@ -317,11 +317,11 @@ export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: For
       await page.click('dialog button[type=submit]');
       await page.waitForSelector('.toast >> text=Reset usage: 1 done');
       assert.equal(await used(), 0);
-      await page.waitForSelector('.facts >> text=default rules');
+      await page.waitForSelector('.facts >> text=default rules', { state: 'attached' });
       await page.click('.page-head >> text=Edit');
       await page.getByLabel('Egress class').selectOption('friends');
       await page.click('dialog button[type=submit]');
-      await page.waitForSelector('.facts dd >> text=friends');
+      await page.waitForSelector('.facts dd >> text=friends', { state: 'attached' });
       assert.equal((await limitsOf(id))['egressClass'], 'friends');
       assert.deepEqual(errors, []);
     });

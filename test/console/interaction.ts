@@ -12,6 +12,7 @@ import {
 } from '../helpers/console-browser.js';
 import { name, type World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 
 export function interactionTests(getWorld: () => World): void {
   test('a wrong password is refused, and the right one opens the requested page', async (t) => {
@@ -78,6 +79,10 @@ export function interactionTests(getWorld: () => World): void {
     await run('Accounts', name(1));
     await page.waitForSelector(`h1 >> text=${name(1)}`);
 
+    // The palette asks once. The sums of heartbeats are written from time to time.
+    await eventually(async () =>
+      assert.match((await daemon.api('GET', '/api/v1/heartbeats/sums?range=month')).text, /"arena1"/),
+    );
     await search('arena1');
     await run('Heartbeats', 'arena1');
     await page.waitForSelector('h2 >> text=Newest of arena1');
@@ -406,6 +411,7 @@ export function interactionTests(getWorld: () => World): void {
     const { page, visit } = await getWorld().open(t);
     await page.context().grantPermissions(['clipboard-write']);
     await visit(`/accounts/${getWorld().accountId}`);
+    await page.click('.account-facts summary');
     for (let i = 0; i < 3; i += 1) await page.click('.facts button[aria-label=Copy]');
     await page.waitForSelector('.toast >> text=Copied');
     assert.equal(await page.locator('.toast').count(), 1);

@@ -16,6 +16,7 @@ import { accountState } from './columns.js';
 import { Diagnosis } from './diagnosis.js';
 import { AccountFacts } from './facts.js';
 import { usePlans } from './fields/plans.js';
+import { LinkCard } from './handover.js';
 
 const IN_HEAD = new Set<ActionName>([
   'send',
@@ -67,10 +68,11 @@ export function AccountPage({ id }: { id: string }) {
         {others.length > 0 && <MoreActions actions={inMenu(others, setActing)} />}
       </header>
       {error && <Failure error={error} retry={reload} />}
-      <div class="columns wide-last">
+      <div class="columns even">
+        <LinkCard key={account.id} account={account} />
         <Diagnosis account={account} act={setActing} />
-        <AccountFacts account={account} />
       </div>
+      <AccountFacts account={account} />
       <AccountActivity account={account} />
       <Permitted to="deleteAccount">
         <Card title={t('account.dangerZone')} look="danger-zone">

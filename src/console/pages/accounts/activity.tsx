@@ -20,7 +20,7 @@ export function AccountActivity({ account }: { account: Account }) {
     <>
       <LiveSessions account={account} />
       <GameTimeline id={account.id} />
-      <div class="columns wide-last">
+      <div class="columns wide-last even">
         <TrafficPerDay id={account.id} />
         <Logins account={account} />
       </div>

@@ -110,7 +110,7 @@ const STATE: Partial<Column<Account>> = {
 export function accountColumns({ owner, words, actions }: ShownColumns): readonly Column<Account>[] {
   const onPhone = (one: Account) => {
     const more = [one.latestGameId, one.tags.join(', ')].filter(Boolean);
-    const terms = [<AccountExpiry account={one} />, more.map((text) => ` · ${text}`)];
+    const terms = [<AccountExpiry account={one} short />, more.map((text) => ` · ${text}`)];
     return <Lines of={[nameOf(one), terms, <FoundBy account={one} words={words} />]} />;
   };
   return [
@@ -149,8 +149,14 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
       (one) => one.latestGameId ?? <None />,
     ),
     ...(owner ? [OWNER()] : []),
-    column('plan', 'plans.choose', { width: 104, from: 1280 }, (one) => one.plan ?? <None />),
-    column('tags', 'tags.title', { width: 136, from: 1250 }, (one) =>
+    column('created', 'account.createdAt', { sort: '-createdAt', width: 104, from: 1400 }, (one) => (
+      <Ago at={one.createdAt} />
+    )),
+    column('total', 'account.total', { width: 184, from: 1500, align: 'end' }, (one) => (
+      <Traffic up={one.usage.totalBytesUp} down={one.usage.totalBytesDown} />
+    )),
+    column('plan', 'plans.choose', { width: 104, from: 900 }, (one) => one.plan ?? <None />),
+    column('tags', 'tags.title', { width: 136, from: 950 }, (one) =>
       one.tags.length === 0 ? (
         <None />
       ) : (
@@ -167,7 +173,7 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
 }
 
 const OWNER = (): Column<Account> =>
-  column('owner', 'operators.owner', { width: 100, from: 1050 }, (one) =>
+  column('owner', 'operators.owner', { width: 100, from: 940 }, (one) =>
     one.owner === null ? (
       <None />
     ) : (

@@ -1,4 +1,4 @@
-// The facts of an account: remarks, dates, traffic, speed limits, contacts and whether they are confirmed.
+// The facts of an account: what was sold to whom, with contacts and whether they are confirmed; remarks, dates, traffic, limits.
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api-types.js';
 import { call } from '../../lib/api.js';
@@ -32,8 +32,7 @@ import { accountWords, isEmpty } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
 export function AccountFacts({ account }: { account: Account }) {
-  const { limits, usage, owner, expiresAt, latestGameId } = account;
-  const contacts = contactList(account);
+  const { limits, usage, owner, latestGameId } = account;
   const field = (name: FieldName) => fieldFact(name, valueIn(account, name));
   const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
   const [down, up] = [speed(limits.bytesPerSecondDown), speed(limits.bytesPerSecondUp)];
@@ -41,31 +40,55 @@ export function AccountFacts({ account }: { account: Account }) {
     <a href={href(['accounts'], { game: latestGameId })}>{latestGameId}</a>
   );
   return (
-    <Card title={t('account.facts')}>
+    <Card title={t('account.facts')} look="account-facts">
       <Facts
         of={[
           ...[...NOTE_NAMES, 'authorizedAddresses' as const, ...ACCESS_NAMES].map(field),
           owner && [t('operators.owner'), <a href={href(['accounts'], { owner: owner.id })}>{owner.name}</a>],
+          [t('account.createdAt'), <At at={account.createdAt} />],
+          [t('account.lastLoginAt'), <At at={account.lastLoginAt} />],
+          [t('nav.heartbeats'), [count(account.dataCount), game && ' · ', game], 'number'],
+          [t('account.total'), `↓ ${bytes(usage.totalBytesDown)} ↑ ${bytes(usage.totalBytesUp)}`, 'number'],
+          [t('limits.speed'), `↓ ${down} ↑ ${up}`, 'number'],
+        ]}
+      />
+      <details>
+        <summary class="soft">{t('account.rare')}</summary>
+        <Facts
+          of={[
+            ...LIMIT_NAMES.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field),
+            [
+              t('account.id'),
+              [<code class="break">{account.id}</code>, ' ', <CopyButton text={account.id} />],
+            ],
+          ]}
+        />
+      </details>
+    </Card>
+  );
+}
+
+/** What was sold, and to whom. */
+export function SoldFacts({ account }: { account: Account }) {
+  const { plan, expiresAt } = account;
+  const contacts = contactList(account);
+  return (
+    <>
+      <Facts
+        of={[
+          [t('plans.choose'), plan ?? <None />],
+          [t('account.expiresAt'), expiresAt === null ? expiryOf(account) : <At at={expiresAt} />],
           [
             t('contacts.title'),
             contacts.length === 0 ? <None /> : <Pieces of={contacts} between=" · " />,
             'break',
           ],
-          [t('account.createdAt'), <At at={account.createdAt} />],
-          [t('account.expiresAt'), expiresAt === null ? expiryOf(account) : <At at={expiresAt} />],
-          [t('plans.choose'), account.plan ?? <None />],
-          [t('account.lastLoginAt'), <At at={account.lastLoginAt} />],
-          [t('nav.heartbeats'), [count(account.dataCount), game && ' · ', game], 'number'],
-          [t('account.total'), `↓ ${bytes(usage.totalBytesDown)} ↑ ${bytes(usage.totalBytesUp)}`, 'number'],
-          [t('limits.speed'), `↓ ${down} ↑ ${up}`, 'number'],
-          ...LIMIT_NAMES.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field),
-          [t('account.id'), [<code class="break">{account.id}</code>, ' ', <CopyButton text={account.id} />]],
         ]}
       />
       {(account.contacts.email ?? account.contacts.telegram) !== null && (
         <UnconfirmedContacts account={account} />
       )}
-    </Card>
+    </>
   );
 }
 

@@ -8,7 +8,7 @@ import { ago, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { HANDOVER_EXPIRY } from '../../locales/accounts.js';
-import { Copied, CopyButton, Facts } from '../../ui/basics.js';
+import { Card, Copied, CopyButton, Facts } from '../../ui/basics.js';
 import { AskButton, SecretDialog } from '../../ui/dialog.js';
 import { optionsOf, Segments } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
@@ -17,6 +17,7 @@ import { notify } from '../../ui/toast.js';
 import { LANGUAGES } from '../notices/form.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
+import { SoldFacts } from './facts.js';
 
 /** What is known at this moment only. */
 export interface HandedOver {
@@ -62,6 +63,28 @@ export function HandoverDialog({ account, credentials, subscription, title, onCl
         </details>
       )}
     </SecretDialog>
+  );
+}
+
+/** On the page of an account: what was sold, whether it has a link, and, once that is made there, the message with it. */
+export function LinkCard({ account }: { account: Account }) {
+  const [made, setMade] = useState<NewSubscription | null>(null);
+  return (
+    <Card title={t('handover.send')}>
+      <SoldFacts account={account} />
+      {made && (
+        <>
+          <p class="warn-text">{t('subscription.once')}</p>
+          <Message of={{ account, subscription: made }} onCopied={() => {}} />
+          <p>
+            <a href={made.url} target="_blank" rel="noreferrer">
+              {t('handover.page')}
+            </a>
+          </p>
+        </>
+      )}
+      <SubscriptionState id={account.id} onMade={setMade} />
+    </Card>
   );
 }
 
