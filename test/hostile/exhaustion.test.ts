@@ -290,7 +290,7 @@ describe('clients that never read', () => {
     await pause(1_000);
     const grown = residentMiB(daemon.pid) - before;
     t.diagnostic(`${grown.toFixed(0)} MiB for ${CLIENTS} sessions with full buffers`);
-    // 300 KiB for each session, and the memory of a busy worker: up to 35 MiB with the node driver.
+    // 300 KiB for each session, and the memory of a busy worker: up to 35 MiB with the node engine.
     assert.ok(grown < 40 + CLIENTS * 0.3, `${grown.toFixed(0)} MiB`);
     const target = await startTarget(t, echo);
     const client = await connectThrough(account, '127.0.0.1', target.port);

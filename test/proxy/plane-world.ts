@@ -134,7 +134,7 @@ export interface PlaneWorldOptions extends Partial<PlaneOptions> {
   readonly accounts?: Iterable<AccountRecord>;
 }
 
-/** Starts a data plane with one listener on loopback. With the native driver the test owns the listening socket, as the daemon does. */
+/** Starts a data plane with one listener on loopback. With the native engine the test owns the listening socket, as the daemon does. */
 export async function startPlane(
   t: Scope,
   usernames: readonly string[],

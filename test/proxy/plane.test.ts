@@ -162,7 +162,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     await eventually(() => assert.deepEqual(world.failures, [{ hasStuckThread: false }]));
   });
 
-  it('that died three times within a minute is replaced by the node driver on the same socket', async (t) => {
+  it('that died three times within a minute is replaced by the node engine on the same socket', async (t) => {
     const world = await startPlane(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     for (let death = 1; death <= 3; death += 1) {
@@ -171,7 +171,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
       await eventually(() => countOf(world, /^proxy worker restarted$/) === death);
     }
     assert.equal(world.plane.engines.node, 1);
-    assert.equal(countOf(world, /restarting with the node driver/), 1);
+    assert.equal(countOf(world, /restarting with the node engine/), 1);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(client);
     // The worker had a duplicate of the listening socket, so the socket is still open for the next one.
@@ -222,7 +222,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
       }
       await eventually(() => countOf(world, /^proxy worker restarted$/) === death);
     }
-    assert.equal(countOf(world, /restarting with the node driver/), 1);
+    assert.equal(countOf(world, /restarting with the node engine/), 1);
     for (const client of await Promise.all(names.map(connect))) await assertEchoes(client);
   });
 

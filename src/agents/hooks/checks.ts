@@ -72,7 +72,7 @@ export function mediaFault(request: HookRequest): string | null {
   return isPlain ? null : 'a compressed body is not accepted';
 }
 
-export function refuse(
+export function refusal(
   status: number,
   error: string,
   headers: Readonly<Record<string, string>> = {},

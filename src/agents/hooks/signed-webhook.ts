@@ -16,7 +16,7 @@ import { DAY_MS } from '../../core/clock.js';
 import { compileMessageTemplate, type MessageTemplate } from '../../message-template.js';
 import type { AgentContext, WebhookAgentSettings } from '../context.js';
 import type { WantedRun } from '../intake.js';
-import { JSON_FAULTS, mediaFault, refuse } from './checks.js';
+import { JSON_FAULTS, mediaFault, refusal } from './checks.js';
 
 interface Sender extends Omit<SigningSender, 'secrets'> {
   readonly agent: string;
@@ -50,16 +50,16 @@ export function createSignedWebhook(
   };
 
   async function read(sender: Sender, request: HookRequest): Promise<WantedRun | HookAnswer> {
-    if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
+    if (request.method !== 'POST') return refusal(405, 'use POST', { Allow: 'POST' });
     const bytes = await request.readBody(maxBodyBytes);
-    if (bytes === null) return refuse(413, `the body is longer than ${maxBodyBytes} bytes`);
+    if (bytes === null) return refusal(413, `the body is longer than ${maxBodyBytes} bytes`);
     const signer = { ...sender, secrets: signing.get(sender.agent) ?? [] };
     const verified = verifySignature(signer, request.header, bytes, now());
     if (!verified.ok && verified.reason === 'unsigned') return unsigned(request, sender.agent);
     attempts.succeeded(request.source);
     if (!verified.ok) {
       const off = Math.round(verified.offMs / 1000);
-      return refuse(
+      return refusal(
         400,
         `the signed time differs by ${off} s; at most ${sender.toleranceMs / 1000} s are allowed`,
       );
@@ -67,15 +67,15 @@ export function createSignedWebhook(
     if (sender.scheme === 'github' && request.header('x-github-event')[0] === 'ping')
       return { status: 200, headers: {}, body: { status: 'ok', queued: false } };
     const fault = mediaFault(request);
-    if (fault !== null) return refuse(415, fault);
+    if (fault !== null) return refusal(415, fault);
     const json = readJsonObject(bytes);
-    if (!json.ok) return refuse(400, JSON_FAULTS[json.reason]);
+    if (!json.ok) return refusal(400, JSON_FAULTS[json.reason]);
     return wantedRun(sender, verified.delivery, bytes, json.object);
   }
 
   function unsigned({ source }: HookRequest, agent: string): HookAnswer {
     log.warn({ client: source, agent }, 'webhook signature refused');
-    return refuse(401, 'a valid signature is required', {
+    return refusal(401, 'a valid signature is required', {
       'WWW-Authenticate': 'Signature realm="Pulsegate"',
     });
   }
@@ -87,10 +87,10 @@ export function createSignedWebhook(
     object: JsonObject,
   ): WantedRun | HookAnswer {
     const filled = sender.template?.(object, maxBodyBytes);
-    if (filled && !filled.ok) return refuse(400, filled.error);
+    if (filled && !filled.ok) return refusal(400, filled.error);
     const message = filled ? filled.message : Buffer.from(bytes).toString();
     const fault = messageFault(message);
-    if (fault !== null) return refuse(400, fault);
+    if (fault !== null) return refusal(400, fault);
     const { agent, scheme, sessionKey } = sender;
     const session = chooseSession(sessionKey, null, randomUUID);
     const digest = sha256(bytes);

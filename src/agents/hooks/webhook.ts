@@ -16,7 +16,7 @@ import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import { STORAGE_PROBLEMS, storageProblemOf } from '../../core/errors.js';
 import type { AgentContext } from '../context.js';
 import type { Intake, IntakeResult, WantedRun } from '../intake.js';
-import { hasQueryToken, JSON_FAULTS, mediaFault, refuse, type TokenCheck } from './checks.js';
+import { hasQueryToken, JSON_FAULTS, mediaFault, refusal, type TokenCheck } from './checks.js';
 import { createSignedWebhook } from './signed-webhook.js';
 
 /** Retry-After while the queue is full, the database cannot be used, or the daemon stops, in seconds. */
@@ -53,24 +53,24 @@ export function createWebhook(
       const problem = storageProblemOf(err);
       if (problem) {
         log.warn({ err, problem, path: request.path }, 'webhook request refused: database unavailable');
-        return refuse(503, STORAGE_PROBLEMS[problem], { 'Retry-After': String(DATABASE_RETRY_S) });
+        return refusal(503, STORAGE_PROBLEMS[problem], { 'Retry-After': String(DATABASE_RETRY_S) });
       }
       log.error({ err, path: request.path }, 'webhook request failed');
-      return refuse(500, 'internal error; the log of the daemon contains the reason');
+      return refusal(500, 'internal error; the log of the daemon contains the reason');
     }
   };
 
   /** Checks only the source and the request line, before anything else of the request is read. */
   function refusalBeforeBody(request: HookRequest): HookAnswer | null {
-    if (!webhooks.enabled) return refuse(404, 'webhooks are not enabled');
+    if (!webhooks.enabled) return refusal(404, 'webhooks are not enabled');
     const { source } = request;
-    if (!context.mayCall(source)) return refuse(403, 'this address may not call webhooks');
+    if (!context.mayCall(source)) return refusal(403, 'this address may not call webhooks');
     const waitMs = attempts.attempt(source);
     if (waitMs !== null) {
-      return refuse(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
+      return refusal(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
     }
     if (hasQueryToken(request.query)) {
-      return refuse(400, 'the token belongs in the Authorization header, not in the URL');
+      return refusal(400, 'the token belongs in the Authorization header, not in the URL');
     }
     return null;
   }
@@ -79,7 +79,7 @@ export function createWebhook(
     const { source } = request;
     if (!token.verify(request.header('authorization'))) {
       log.warn({ client: source }, 'webhook token refused');
-      return refuse(401, 'a valid bearer token is required', {
+      return refusal(401, 'a valid bearer token is required', {
         'WWW-Authenticate': 'Bearer realm="Pulsegate"',
       });
     }
@@ -89,15 +89,15 @@ export function createWebhook(
 
   async function handleWithToken(request: HookRequest): Promise<HookAnswer> {
     const kind = Object.hasOwn(HOOK_PATHS, request.path) ? HOOK_PATHS[request.path] : undefined;
-    if (kind === undefined) return refuse(404, 'no such webhook');
-    if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
+    if (kind === undefined) return refusal(404, 'no such webhook');
+    if (request.method !== 'POST') return refusal(405, 'use POST', { Allow: 'POST' });
     const fault = mediaFault(request);
-    if (fault !== null) return refuse(415, fault);
+    if (fault !== null) return refusal(415, fault);
 
     const bytes = await request.readBody(maxBodyBytes);
-    if (bytes === null) return refuse(413, `the body is longer than ${maxBodyBytes} bytes`);
+    if (bytes === null) return refusal(413, `the body is longer than ${maxBodyBytes} bytes`);
     const read = readJsonObject(bytes);
-    if (!read.ok) return refuse(400, JSON_FAULTS[read.reason]);
+    if (!read.ok) return refusal(400, JSON_FAULTS[read.reason]);
     const wanted = wantedRun(request, kind, read.object);
     return 'status' in wanted ? wanted : answerOf(await intake.accept(wanted));
   }
@@ -108,12 +108,12 @@ export function createWebhook(
     object: Readonly<Record<string, unknown>>,
   ): WantedRun | HookAnswer {
     const read = readHookBody(kind, object);
-    if (!read.ok) return refuse(400, read.error);
+    if (!read.ok) return refusal(400, read.error);
     const { agent, message, sessionKey } = read.body;
     const key = readIdempotencyKey(request.header('idempotency-key'), object);
-    if (!key.ok) return refuse(400, key.error);
+    if (!key.ok) return refusal(400, key.error);
     const target = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
-    if (!target) return refuse(404, 'no such agent');
+    if (!target) return refusal(404, 'no such agent');
 
     const idempotency =
       key.key === null ? null : { key: key.key, digest: requestDigest(request.path, object) };
@@ -124,7 +124,7 @@ export function createWebhook(
     }
     const session = chooseSession(target.sessionKey, sessionKey, randomUUID);
     if (session === null)
-      return refuse(409, 'the agent has a fixed session key, which differs from this one');
+      return refusal(409, 'the agent has a fixed session key, which differs from this one');
     const answer = (runId: string) => ({ status: 'ok', session, queued: true, runId });
     return { run: { ...common, session }, idempotency, answer };
   }
@@ -137,11 +137,11 @@ function answerOf(result: IntakeResult): HookAnswer {
     case 'replayed':
       return { status: 200, headers: { 'Idempotency-Replayed': 'true' }, body: result.answer };
     case 'key-reused':
-      return refuse(422, 'the idempotency key was used with another request');
+      return refusal(422, 'the idempotency key was used with another request');
     case 'full':
-      return refuse(429, 'the queue is full', { 'Retry-After': String(FULL_RETRY_S) });
+      return refusal(429, 'the queue is full', { 'Retry-After': String(FULL_RETRY_S) });
     case 'stopping':
-      return refuse(503, 'the daemon is shutting down', { 'Retry-After': String(STOPPING_RETRY_S) });
+      return refusal(503, 'the daemon is shutting down', { 'Retry-After': String(STOPPING_RETRY_S) });
   }
 }
 

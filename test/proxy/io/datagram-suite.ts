@@ -1,4 +1,4 @@
-// What the datagram engine of every driver must do. The test is the owner of the associations.
+// What the datagram engine of every engine must do. The test is the owner of the associations.
 import assert from 'node:assert/strict';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';

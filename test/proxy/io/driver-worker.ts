@@ -1,4 +1,4 @@
-// Runs a driver in its own thread for a test, because the native driver never returns to Node's event loop.
+// Runs a driver in its own thread for a test, because the native engine never returns to Node's event loop.
 import assert from 'node:assert/strict';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { allocateOwnedDescriptors, OwnedDescriptors } from '../../../src/proxy/memory/owned-descriptors.js';

@@ -1,4 +1,4 @@
-// Helpers of the drivers' suites: waiting, reading, and a target server.
+// Helpers of the suites of engines: waiting, reading, and a target server.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// The native driver passes the suite of all drivers.
+// The native engine passes the suite of all engines.
 import { ioSuite } from './suite.js';
 
 ioSuite('native');

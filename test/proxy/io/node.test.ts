@@ -1,4 +1,4 @@
-// The node driver passes the suite of all drivers.
+// The node engine passes the suite of all engines.
 import { ioSuite } from './suite.js';
 
 ioSuite('node');

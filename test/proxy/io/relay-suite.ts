@@ -1,4 +1,4 @@
-// What the relay of every driver must do.
+// What the relay of every engine must do.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -8,7 +8,7 @@ import { openDescriptors, settled } from './helpers.js';
 import { relaySuite } from './relay-suite.js';
 import { streamSuite } from './stream-suite.js';
 
-/** Descriptors that stay open: pipes that the native driver keeps for later flows, and one of each Node event loop that listens. */
+/** Descriptors that stay open: pipes that the native engine keeps for later flows, and one of each Node event loop that listens. */
 const KEPT: Record<Engine, number> = { native: 130, node: 2 };
 
 export function ioSuite(engine: Engine): void {

@@ -72,7 +72,7 @@ export class HttpProxy implements ClientProtocol {
     this.#unread = null;
     const head = this.#head.feed(bytes);
     if (head.kind === 'more') return MORE;
-    if (head.kind !== 'head') return refuse(head.kind === 'too-large' ? 431 : 400);
+    if (head.kind !== 'head') return refusal(head.kind === 'too-large' ? 431 : 400);
     this.#unread = head.rest;
     return this.#readRequest(head.startLine, head.fields);
   }
@@ -93,22 +93,22 @@ export class HttpProxy implements ClientProtocol {
 
   #readRequest(startLine: string, fields: readonly Field[]): HandshakeStep {
     const line = readRequestLine(startLine);
-    if (line === 'malformed') return refuse(400);
-    if (line === 'version') return refuse(505);
+    if (line === 'malformed') return refusal(400);
+    if (line === 'version') return refusal(505);
     if (line.method === 'CONNECT') {
       this.#request = isConnectHead(fields) ? readAuthority(line.target) : null;
-      if (this.#request === null) return refuse(400);
+      if (this.#request === null) return refusal(400);
     } else {
       const forwarding = readForwarding(line, fields);
-      if (!forwarding.ok) return refuse(forwarding.status);
+      if (!forwarding.ok) return refusal(forwarding.status);
       this.#request = forwarding.request;
       this.#forward = forwarding.forward;
     }
     const [credentials, ...others] = valuesOf(fields, 'proxy-authorization');
-    if (others.length > 0) return refuse(400);
+    if (others.length > 0) return refusal(400);
     if (credentials === undefined) return { kind: 'address-login' };
     const login = readBasic(credentials);
-    if (login === null) return refuse(407);
+    if (login === null) return refusal(407);
     return { kind: 'login', ...login };
   }
 }
@@ -122,7 +122,7 @@ function isConnectHead(fields: readonly Field[]): boolean {
   );
 }
 
-function refuse(status: Status): HandshakeStep {
+function refusal(status: Status): HandshakeStep {
   return { kind: 'refuse', bytes: answer(status) };
 }
 
