@@ -96,7 +96,6 @@ export const access = {
     '{name} 会立即失效，使用它的程序将无法访问。',
   ],
   'tokens.revoked': ['Revoked', '已吊销'],
-  // The IP whitelist.
   'whitelist.text': [
     'Only these addresses can use the console and the admin API; empty allows all. Changes apply from the next request.',
     '只有名单中的地址能访问控制台和管理 API；留空允许所有地址。保存后从下一个请求起生效。',

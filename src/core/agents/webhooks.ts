@@ -108,7 +108,6 @@ export interface HookAnswer {
 export type HandleHook = (request: HookRequest) => Promise<HookAnswer>;
 
 export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
-/** What a valid session key is, for an error. */
 export const SESSION_KEY_FORM = '1 to 128 letters, digits, dots, colons, dashes and underscores';
 
 interface HookBody {

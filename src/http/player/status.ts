@@ -80,7 +80,6 @@ export const PlayerStatus = z.object({
   now: Time,
 });
 
-/** Answers a request of the page with the account's status. */
 export async function shown(ctx: PlayerContext, account: Account, deps: PlayerServices): Promise<Answered> {
   const { id, username, isEnabled, expiresAt, daysFromFirstLogin, plan } = account;
   const { authorizedAddresses } = account;

@@ -189,9 +189,7 @@ interface SubscriptionFacts {
   readonly down: number;
   readonly quota: number | null;
   readonly expiresAt: number | null;
-  /** How the file may be named. */
   readonly fileName: string;
-  /** The page of the account. */
   readonly page: string;
   readonly supportUrl: string | null;
 }

@@ -55,7 +55,6 @@ export class Calendar {
     this.#day = NOTHING_KNOWN;
   }
 
-  /** The newest zone. */
   get zone(): string {
     return this.#zones.at(-1)?.zone ?? UTC.zone;
   }

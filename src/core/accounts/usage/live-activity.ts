@@ -138,7 +138,6 @@ export class LiveActivity {
     return ((last.count - first.count) * MINUTE_MS) / (last.at - first.at);
   }
 
-  /** Bytes of an account since midnight. */
   todayOf(accountId: string): Readonly<ByteCount> {
     return this.#byAccount.get(accountId) ?? { up: 0, down: 0 };
   }

@@ -55,7 +55,6 @@ export function sumOf(of: readonly TrafficSum[]): TrafficSum {
   return sum;
 }
 
-/** One line of a report. */
 export interface TrafficLine extends TrafficSum {
   /** Id of the account or seller, tag, or name; null: accounts or traffic without one. */
   readonly key: string | null;
