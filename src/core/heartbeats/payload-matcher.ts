@@ -104,9 +104,6 @@ const GROWTH = 1 / 8;
 type SearchReason = 'fed' | 'quiet' | 'end';
 
 export class PayloadMatcher {
-  #candidates: readonly PayloadCandidate[];
-  readonly #fallback: string | null;
-  readonly #wholeMessages: boolean;
   #maxBytes: number;
   /** One character per byte (latin1), so that an index is a number of bytes. */
   #text = '';
@@ -122,10 +119,11 @@ export class PayloadMatcher {
    * @param fallback GameID of the first matching rule with a fixed id; null when there is none
    * @param wholeMessages each fed chunk is a whole message (a datagram), which does not continue in the next
    */
-  constructor(candidates: readonly PayloadCandidate[], fallback: string | null, wholeMessages: boolean) {
-    this.#candidates = candidates;
-    this.#fallback = fallback;
-    this.#wholeMessages = wholeMessages;
+  constructor(
+    private candidates: readonly PayloadCandidate[],
+    private readonly fallback: string | null,
+    private readonly wholeMessages: boolean,
+  ) {
     this.#maxBytes = mostBytes(candidates);
   }
 
@@ -157,30 +155,30 @@ export class PayloadMatcher {
   end(): Exclude<PayloadVerdict, 'more'> {
     if (this.#isDecided) return 'done';
     const verdict = this.#text.length > this.#searchedBytes ? this.#search('end') : 'more';
-    return verdict === 'more' ? this.#decide(this.#tentative ?? this.#fallback) : verdict;
+    return verdict === 'more' ? this.#decide(this.#tentative ?? this.fallback) : verdict;
   }
 
   #isFree(size: number): boolean {
-    return this.#totalSearchedBytes + size * this.#candidates.length <= FREE_SEARCH_BYTES;
+    return this.#totalSearchedBytes + size * this.candidates.length <= FREE_SEARCH_BYTES;
   }
 
   #search(reason: SearchReason): PayloadVerdict {
     const size = this.#text.length;
     this.#searchedBytes = size;
-    this.#totalSearchedBytes += size * this.#candidates.length;
+    this.#totalSearchedBytes += size * this.candidates.length;
     this.#tentative = null;
-    for (const { pattern, maxBytes } of this.#candidates) {
+    for (const { pattern, maxBytes } of this.candidates) {
       const match = pattern.exec(size > maxBytes ? this.#text.slice(0, maxBytes) : this.#text);
       const gameId = match?.text ? gameIdOf(match.text) : null;
       if (!match || gameId === null) continue;
-      const isWhole = match.end < size || size >= maxBytes || this.#wholeMessages;
+      const isWhole = match.end < size || size >= maxBytes || this.wholeMessages;
       if (isWhole || reason !== 'fed') return this.#decide(gameId);
       this.#tentative = gameId;
       return 'more';
     }
     // A rule that has searched its `maxBytes` has failed.
-    if (size >= this.#maxBytes) return this.#decide(this.#fallback);
-    this.#candidates = this.#candidates.filter(({ maxBytes }) => size < maxBytes);
+    if (size >= this.#maxBytes) return this.#decide(this.fallback);
+    this.candidates = this.candidates.filter(({ maxBytes }) => size < maxBytes);
     return 'more';
   }
 
@@ -188,7 +186,7 @@ export class PayloadMatcher {
     this.#isDecided = true;
     this.#text = '';
     this.#tentative = null;
-    this.#candidates = [];
+    this.candidates = [];
     return gameId === null ? 'done' : { gameId };
   }
 }

@@ -20,12 +20,6 @@ type Admitted =
   | { readonly ok: false; readonly reply: ReplyCode; readonly waitMs?: number };
 
 export class Admission {
-  readonly #host: WorkerHost;
-  readonly #client: AdmittedClient;
-  readonly #account: WorkerAccount;
-  readonly #exit: string | null;
-  readonly #request: ClientRequest;
-  readonly #done: (admitted: Admitted) => void;
   /** Ends what it waits for: the guard, or the permit. */
   #cancel: (() => void) | null = null;
 
@@ -34,28 +28,21 @@ export class Admission {
    * @param done called once, possibly before `start` returns, and not after `cancel`
    */
   constructor(
-    host: WorkerHost,
-    client: AdmittedClient,
-    account: WorkerAccount,
-    exit: string | null,
-    request: ClientRequest,
-    done: (admitted: Admitted) => void,
-  ) {
-    this.#host = host;
-    this.#client = client;
-    this.#account = account;
-    this.#exit = exit;
-    this.#request = request;
-    this.#done = done;
-  }
+    private readonly host: WorkerHost,
+    private readonly client: AdmittedClient,
+    private readonly account: WorkerAccount,
+    private readonly exit: string | null,
+    private readonly request: ClientRequest,
+    private readonly done: (admitted: Admitted) => void,
+  ) {}
 
   /** Returns whether it waits. */
   start(use: GuardedUse): boolean {
-    const held = this.#host.guards.admit(this.#account, use, this.#request, this.#client.client.address);
+    const held = this.host.guards.admit(this.account, use, this.request, this.client.client.address);
     if (held === null) this.#admitted();
-    else if (held.isRefused) this.#done({ ok: false, reply: Reply.notAllowedByRuleset, waitMs: held.waitMs });
+    else if (held.isRefused) this.done({ ok: false, reply: Reply.notAllowedByRuleset, waitMs: held.waitMs });
     else {
-      const timer = this.#host.io.timer(held.waitMs, () => this.#admitted());
+      const timer = this.host.io.timer(held.waitMs, () => this.#admitted());
       this.#cancel = () => timer.clear();
     }
     return this.#cancel !== null;
@@ -68,31 +55,31 @@ export class Admission {
 
   #admitted(): void {
     this.#cancel = null;
-    const account = this.#account;
+    const account = this.account;
     const { needsPermit } = account.record;
     const authorized = this.#authorize(!needsPermit, null);
-    if (!authorized.ok || !needsPermit) return this.#done(authorized);
-    const { client } = this.#client;
-    const request = this.#host.permits.acquire(account, client, (answer) => {
+    if (!authorized.ok || !needsPermit) return this.done(authorized);
+    const { client } = this.client;
+    const request = this.host.permits.acquire(account, client, (answer) => {
       this.#cancel = null;
       if (answer.ok) return this.#permitted(answer.permit);
-      this.#host.logins.reportLimit(account, client, answer.reason);
-      this.#done({ ok: false, reply: Reply.notAllowedByRuleset });
+      this.host.logins.reportLimit(account, client, answer.reason);
+      this.done({ ok: false, reply: Reply.notAllowedByRuleset });
     });
     this.#cancel = () => request.cancel();
   }
 
   #permitted(permit: Permit): void {
     // The account may have changed meanwhile.
-    this.#done(this.#authorize(true, permit));
+    this.done(this.#authorize(true, permit));
     permit.releaseUnused();
   }
 
   /** The request with all that a session of the account needs, never copied by spread; or the reply that refuses it. Reports why. */
   #authorize(isLast: boolean, permit: Permit | null): Admitted {
-    const { accounts, egressOf, exits, log, logins } = this.#host;
-    const { client, isByAddress, linkHash } = this.#client;
-    const account = this.#account;
+    const { accounts, egressOf, exits, log, logins } = this.host;
+    const { client, isByAddress, linkHash } = this.client;
+    const account = this.account;
     const { record } = account;
     // The account may have been changed between its login and its request.
     const isKnown = accounts.byId(record.id) === account;
@@ -106,9 +93,9 @@ export class Admission {
       return refusal(Reply.notAllowedByRuleset);
     }
     const egress = egressOf(record.limits.egressClass);
-    const exit = exits.use(this.#exit ?? record.exit, record.id, isLast);
+    const exit = exits.use(this.exit ?? record.exit, record.id, isLast);
     if (egress !== null && exit !== undefined)
-      return { ok: true, account, egress, exit, permit, request: this.#request };
+      return { ok: true, account, egress, exit, permit, request: this.request };
     const reason = egress === null ? 'unknown-egress-class' : 'unknown-exit';
     log.info({ account: record.username, client: client.address, reason }, 'session refused');
     return refusal(Reply.notAllowedByRuleset);

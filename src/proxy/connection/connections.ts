@@ -43,22 +43,20 @@ type Base = Pick<WorkerBase, 'io' | 'settings' | 'index' | 'workers' | 'gauges' 
 type Begin = (stream: Stream) => void;
 
 export class Connections {
-  readonly #base: Base;
-  readonly #handshakes: Pick<Handshakes, 'makePlace'>;
   readonly #connections = new Set<OpenConnection>();
   readonly #delayed = new Set<Stream>();
   #refused = 0;
   /** An operator has drained this node: new connections are closed. */
   isRefusing = false;
 
-  constructor(base: Base, handshakes: Pick<Handshakes, 'makePlace'>) {
-    this.#base = base;
-    this.#handshakes = handshakes;
-  }
+  constructor(
+    private readonly base: Base,
+    private readonly handshakes: Pick<Handshakes, 'makePlace'>,
+  ) {}
 
   /** Handshakes take more than half of the places that are reserved for them. */
   get isNearlyFull(): boolean {
-    const { maxConnections, maxHandshakes } = this.#base.settings;
+    const { maxConnections, maxHandshakes } = this.base.settings;
     return this.count(0) > maxConnections - reservedPlaces(maxConnections, maxHandshakes) / 2;
   }
 
@@ -74,7 +72,7 @@ export class Connections {
 
   /** Sessions and handshakes may be ending, here or in another worker: waits a moment for a place, unread and uncounted. */
   #retry(stream: Stream, begin: Begin, triesLeft: number): void {
-    this.#base.io.timer(RETRY_MS, () => {
+    this.base.io.timer(RETRY_MS, () => {
       if (!this.#delayed.has(stream)) return;
       const hasPlace = !this.isRefusing && this.#tryAcquire(triesLeft <= EVICTING_RETRIES);
       if (!hasPlace && triesLeft > 1) return this.#retry(stream, begin, triesLeft - 1);
@@ -96,7 +94,7 @@ export class Connections {
 
   /** Passes the connection to the worker of its account; false when this is that worker. */
   passOn(connection: OpenConnection, username: Uint8Array): boolean {
-    const { io, settings, index, workers, passConnection, log } = this.#base;
+    const { io, settings, index, workers, passConnection, log } = this.base;
     const worker = workers === 1 ? index : workerOf(username, workers, settings.exitSuffix.length > 0);
     if (worker === index) return false;
     const { client, isProxied, arrival } = connection;
@@ -145,10 +143,10 @@ export class Connections {
 
   /** @param mayEvict closes the oldest handshake if there is no room: sessions leave places to handshakes */
   #tryAcquire(mayEvict: boolean): boolean {
-    const { maxConnections } = this.#base.settings;
+    const { maxConnections } = this.base.settings;
     if (this.count(1) <= maxConnections) return true;
     this.release();
-    if (!mayEvict || !this.#handshakes.makePlace()) return false;
+    if (!mayEvict || !this.handshakes.makePlace()) return false;
     if (this.count(1) <= maxConnections) return true;
     this.release();
     return false;
@@ -160,13 +158,13 @@ export class Connections {
 
   /** Adds to the number of connections of all workers, whatever the limit is; returns the new number. */
   count(by: number): number {
-    return this.#base.gauges.add(this.#base.index, 'connections', by);
+    return this.base.gauges.add(this.base.index, 'connections', by);
   }
 
   /** Logs how many were refused since the last call. Call it about once a second. */
   tick(): void {
     if (this.#refused === 0) return;
-    const { settings, log } = this.#base;
+    const { settings, log } = this.base;
     log.warn({ refused: this.#refused, maxConnections: settings.maxConnections }, 'connection limit reached');
     this.#refused = 0;
   }

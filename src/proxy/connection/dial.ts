@@ -30,8 +30,6 @@ export function dial(io: Pick<Io, 'connect' | 'timer'>, options: DialOptions): A
 }
 
 class Dial implements Attempt {
-  readonly #io: Pick<Io, 'connect' | 'timer'>;
-  readonly #options: DialOptions;
   readonly #addresses: readonly string[];
   readonly #attempts = new Set<Attempt>();
   readonly #failures: string[] = [];
@@ -39,9 +37,10 @@ class Dial implements Attempt {
   #stagger: Timer | null = null;
   #next = 0;
 
-  constructor(io: Pick<Io, 'connect' | 'timer'>, options: DialOptions) {
-    this.#io = io;
-    this.#options = options;
+  constructor(
+    private readonly io: Pick<Io, 'connect' | 'timer'>,
+    private readonly options: DialOptions,
+  ) {
     this.#addresses = interleaveFamilies(options.addresses, options.exit?.prefersIpv4);
     this.#deadline = io.timer(options.timeoutMs, () => this.#fail('ETIMEDOUT'));
     this.#startNext();
@@ -59,15 +58,15 @@ class Dial implements Attempt {
     const address = this.#addresses[this.#next];
     if (address === undefined) return;
     this.#next += 1;
-    const { exit } = this.#options;
+    const { exit } = this.options;
     const end = address.includes(':') ? exit?.ipv6 : exit?.ipv4;
-    const attempt: Attempt = this.#io.connect(
-      { address, port: this.#options.port },
+    const attempt: Attempt = this.io.connect(
+      { address, port: this.options.port },
       {
         onConnected: (stream) => {
           this.#attempts.delete(attempt);
           this.cancel();
-          this.#options.onConnected(stream, address);
+          this.options.onConnected(stream, address);
         },
         onFailed: (code) => {
           this.#attempts.delete(attempt);
@@ -80,15 +79,13 @@ class Dial implements Attempt {
     );
     this.#attempts.add(attempt);
     if (this.#next < this.#addresses.length) {
-      this.#stagger = this.#io.timer(this.#options.attemptDelayMs ?? ATTEMPT_DELAY_MS, () =>
-        this.#startNext(),
-      );
+      this.#stagger = this.io.timer(this.options.attemptDelayMs ?? ATTEMPT_DELAY_MS, () => this.#startNext());
     }
   }
 
   #fail(code: string): void {
     this.cancel();
-    this.#options.onFailed(code);
+    this.options.onFailed(code);
   }
 }
 

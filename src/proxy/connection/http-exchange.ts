@@ -35,7 +35,6 @@ export type ExchangeOutcome = { readonly end: RelayEnd } & (
 );
 
 export class HttpExchange implements Relay {
-  readonly #options: ExchangeOptions;
   readonly #requestBody: BodyReader;
   readonly #response: ResponseReader;
   readonly #up: Flow;
@@ -46,13 +45,12 @@ export class HttpExchange implements Relay {
   #hasClientEnded = false;
   #isOver = false;
 
-  constructor(options: ExchangeOptions) {
+  constructor(private readonly options: ExchangeOptions) {
     const { client, destination, request, limits, account, counts, countAt } = options;
     const count = (at: number, bytes: number): void => {
       account.quota?.spend(bytes);
       counts[at] = (counts[at] ?? 0) + bytes;
     };
-    this.#options = options;
     this.#inspect = options.inspect;
     this.#requestBody = new BodyReader(request.framing, limits.maxHeaderBytes);
     this.#response = new ResponseReader(request, limits);
@@ -62,7 +60,7 @@ export class HttpExchange implements Relay {
 
   /** @param ahead what the destination has already sent */
   start(ahead: Buffer | null): void {
-    const { client, destination, request, early, rates } = this.#options;
+    const { client, destination, request, early, rates } = this.options;
     client.listener = this.#client;
     destination.listener = this.#destination;
     this.setRates(rates);
@@ -79,8 +77,8 @@ export class HttpExchange implements Relay {
   }
 
   keepAlive(): void {
-    this.#options.client.keepAlive();
-    this.#options.destination.keepAlive();
+    this.options.client.keepAlive();
+    this.options.destination.keepAlive();
   }
 
   setRates(rates: AccountRates | null): void {
@@ -90,8 +88,8 @@ export class HttpExchange implements Relay {
 
   close(): void {
     this.#stop();
-    this.#options.client.close();
-    this.#options.destination.close();
+    this.options.client.close();
+    this.options.destination.close();
   }
 
   readonly #client: StreamListener = {
@@ -122,7 +120,7 @@ export class HttpExchange implements Relay {
     this.#rest.push(bytes.subarray(taken));
     // The next request waits in the system's buffers until this one is answered.
     this.#up.isReading = false;
-    this.#options.client.pause();
+    this.options.client.pause();
   }
 
   /** To the destination. */
@@ -142,33 +140,33 @@ export class HttpExchange implements Relay {
     this.#down.onEmpty = () => {
       const isKept = this.#response.isKept && this.#requestBody.isDone && !this.#hasClientEnded;
       this.#stop();
-      this.#options.destination.close();
+      this.options.destination.close();
       const rest = isKept ? Buffer.concat(this.#rest) : null;
-      this.#options.onOver({ kind: 'answered', end: 'destination-closed', rest });
+      this.options.onOver({ kind: 'answered', end: 'destination-closed', rest });
     };
     this.#down.isReading = false;
-    this.#options.destination.pause();
+    this.options.destination.pause();
     this.#down.pump();
   }
 
   #failed(end: RelayEnd, kind: 'no-answer' | 'malformed' = 'no-answer'): void {
     if (this.#response.hasBegun) return this.#cutOff(end);
     this.#stop();
-    this.#options.destination.close();
-    this.#options.onOver({ kind, end });
+    this.options.destination.close();
+    this.options.onOver({ kind, end });
   }
 
   #cutOff(end: RelayEnd): void {
     if (this.#isOver) return;
     this.close();
-    this.#options.onOver({ kind: 'cut-off', end });
+    this.options.onOver({ kind: 'cut-off', end });
   }
 
   #stop(): void {
     this.#isOver = true;
     this.#up.stop();
     this.#down.stop();
-    this.#options.client.pause();
+    this.options.client.pause();
   }
 }
 

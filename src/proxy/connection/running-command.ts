@@ -68,15 +68,11 @@ export class RunningCommand implements SessionTransfer {
   readonly client: Endpoint;
   /** The request of HTTP that the session is for; null: its bytes are relayed. */
   readonly forward: ForwardedRequest | null;
-  readonly #connection: CommandConnection;
-  readonly #protocol: ClientProtocol;
   #session: WorkerSession | null = null;
   /** Set when a stream of BitTorrent is denied. */
   #bittorrent: EgressDenial | null = null;
   /** A connection attempt, or a wait for a peer. */
   #attempt: Attempt | null = null;
-  /** What the client sent after its request. */
-  #early: Buffer | null;
   #exchange: Relayed | null = null;
   /** The client has got its final reply, or a relay has replaced the connection. */
   #isOver = false;
@@ -85,18 +81,16 @@ export class RunningCommand implements SessionTransfer {
 
   constructor(
     host: WorkerHost,
-    connection: CommandConnection,
-    protocol: ClientProtocol,
+    private readonly connection: CommandConnection,
+    private readonly protocol: ClientProtocol,
     forward: ForwardedRequest | null,
-    early: Buffer | null,
+    /** What the client sent after its request. */
+    private early: Buffer | null,
   ) {
-    this.#connection = connection;
-    this.#protocol = protocol;
     this.host = host;
     this.stream = connection.stream;
     this.client = connection.client;
     this.forward = forward;
-    this.#early = early;
   }
 
   // ── What a command does with its connection ──────────────────────────────────────────────────────────────────────
@@ -110,9 +104,9 @@ export class RunningCommand implements SessionTransfer {
   ): WorkerSession | null {
     const session = this.host.sessions.open({
       command: kind,
-      clientProtocol: this.#protocol.name,
-      isByAddress: this.#connection.isByAddress,
-      linkHash: this.#connection.linkHash,
+      clientProtocol: this.protocol.name,
+      isByAddress: this.connection.isByAddress,
+      linkHash: this.connection.linkHash,
       account,
       client: this.client,
       destination: { host, port },
@@ -142,8 +136,8 @@ export class RunningCommand implements SessionTransfer {
 
   /** BIND keeps reading while it waits for the peer, to notice when the client closes. */
   keepEarly(bytes: Buffer): void {
-    this.#early = this.#early === null ? bytes : Buffer.concat([this.#early, bytes]);
-    if (this.#early.length > MAX_EARLY_BYTES && this.#session !== null)
+    this.early = this.early === null ? bytes : Buffer.concat([this.early, bytes]);
+    if (this.early.length > MAX_EARLY_BYTES && this.#session !== null)
       this.fail(this.#session, Reply.generalFailure, 'too-much-before-peer');
   }
 
@@ -163,7 +157,7 @@ export class RunningCommand implements SessionTransfer {
     inspect: PayloadInspector | null,
   ): void {
     this.#isOver = true;
-    const early = this.#early;
+    const early = this.early;
     new Relayed(this.host, { session, destination, outboundPort }, (listener) =>
       this.host.io.relay({
         client: this.stream,
@@ -174,7 +168,7 @@ export class RunningCommand implements SessionTransfer {
         listener,
       }),
     );
-    this.#connection.relayed();
+    this.connection.relayed();
   }
 
   /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
@@ -187,14 +181,14 @@ export class RunningCommand implements SessionTransfer {
     ahead: Buffer | null,
   ): void {
     this.#isOver = true;
-    const early = this.#early;
-    this.#early = null;
+    const early = this.early;
+    this.early = null;
     const { io, settings, ownPorts } = this.host;
     const release = (): void => {
       // Null: the session has ended before its connection, which continues.
       if (this.#exchange === null) return;
       this.#exchange = null;
-      this.#connection.closed();
+      this.connection.closed();
     };
     const onOver = (outcome: ExchangeOutcome): void => {
       const relayed = this.#exchange;
@@ -205,8 +199,8 @@ export class RunningCommand implements SessionTransfer {
       // 400 Bad Request.
       if (outcome.kind === 'malformed') return this.refuseWith(Reply.addressTypeNotSupported);
       if (outcome.kind === 'no-answer') return this.refuseWith(Reply.hostUnreachable);
-      if (outcome.rest === null) this.#connection.refuse(NOTHING);
-      else this.#connection.awaitRequest(outcome.rest);
+      if (outcome.rest === null) this.connection.refuse(NOTHING);
+      else this.connection.awaitRequest(outcome.rest);
     };
     const exchange = new HttpExchange({
       client: this.stream,
@@ -225,7 +219,7 @@ export class RunningCommand implements SessionTransfer {
 
   /** The answer to the request. */
   reply(code: ReplyCode, boundAddress: string, boundPort: number): void {
-    this.stream.write(this.#protocol.reply(code, boundAddress, boundPort));
+    this.stream.write(this.protocol.reply(code, boundAddress, boundPort));
   }
 
   /** Ends the session before it is relayed, and sends the client `reply`. `reason` is for the log. */
@@ -241,8 +235,8 @@ export class RunningCommand implements SessionTransfer {
   /** Answers the request with a refusal, and closes. */
   refuseWith(code: ReplyCode): void {
     this.#isOver = true;
-    this.#early = null;
-    this.#connection.refuse(this.#protocol.reply(code));
+    this.early = null;
+    this.connection.refuse(this.protocol.reply(code));
   }
 
   refuseDestination(account: WorkerAccount, host: string, port: number, reason: string): void {
@@ -258,7 +252,7 @@ export class RunningCommand implements SessionTransfer {
 
   /** Ends the session for an external reason, or because its client has closed. */
   end(): void {
-    this.#connection.close();
+    this.connection.close();
   }
 
   /** A request of HTTP is being answered. */

@@ -11,8 +11,6 @@ export interface Waiting {
 type Base = Pick<WorkerBase, 'settings' | 'index' | 'workers' | 'gauges' | 'sendToPeer'>;
 
 export class Handshakes {
-  readonly #base: Base;
-  readonly #sources: SourceTable;
   /** Handshakes of this worker with their sources (null: none), oldest first. */
   readonly #waiting = new Map<Waiting, string | null>();
   readonly #ofSource = new Map<string, Set<Waiting>>();
@@ -21,10 +19,10 @@ export class Handshakes {
   #evicted = 0;
   #isClosed = false;
 
-  constructor(base: Base, sources: SourceTable) {
-    this.#base = base;
-    this.#sources = sources;
-  }
+  constructor(
+    private readonly base: Base,
+    private readonly sources: SourceTable,
+  ) {}
 
   /**
    * Adds a connection. `source` null: not known yet, or there is none; then only the total limit applies.
@@ -33,7 +31,7 @@ export class Handshakes {
   add(connection: Waiting, source: string | null): boolean {
     if (this.#waiting.has(connection)) return true;
     if (this.#isClosed) return false;
-    if (this.#count(1) > this.#base.settings.maxHandshakes && !this.#makeRoom(null)) {
+    if (this.#count(1) > this.base.settings.maxHandshakes && !this.#makeRoom(null)) {
       this.#count(-1);
       return false;
     }
@@ -51,16 +49,13 @@ export class Handshakes {
   /** Closes a handshake so that another connection finds a place. False: there is none here, and another worker was asked. */
   makePlace(): boolean {
     if (this.evictOldest(null)) return true;
-    if (this.#base.gauges.get('handshakes') > 0) this.#evictElsewhere(null, false);
+    if (this.base.gauges.get('handshakes') > 0) this.#evictElsewhere(null, false);
     return false;
   }
 
   /** Sets the source of a connection. False when the limit of the source is reached: close the connection. */
   setSource(connection: Waiting, source: string): boolean {
-    if (
-      this.#countSource(source, 1) > this.#base.settings.maxHandshakesPerSource &&
-      !this.#makeRoom(source)
-    ) {
+    if (this.#countSource(source, 1) > this.base.settings.maxHandshakesPerSource && !this.#makeRoom(source)) {
       this.#countSource(source, -1);
       this.delete(connection);
       return false;
@@ -99,7 +94,7 @@ export class Handshakes {
   /** Closes the oldest handshake for another worker, or passes the request to the next worker, at most `hops` times. */
   evictForPeer(source: string | null, hops: number): void {
     if (this.evictOldest(source) || hops === 0) return;
-    const { index, workers, sendToPeer } = this.#base;
+    const { index, workers, sendToPeer } = this.base;
     sendToPeer((index + 1) % workers, { kind: 'evict-handshake', source, hops: hops - 1 });
   }
 
@@ -126,7 +121,7 @@ export class Handshakes {
    * @param hasOwn this worker has a handshake of the source
    */
   #evictElsewhere(source: string | null, hasOwn: boolean): boolean {
-    const { index, workers, gauges, sendToPeer } = this.#base;
+    const { index, workers, gauges, sendToPeer } = this.base;
     if (workers === 1) return false;
     let most = index;
     for (let worker = 0; worker < workers; worker += 1) {
@@ -145,13 +140,13 @@ export class Handshakes {
 
   /** Adds to the number of handshakes of all workers; returns the new number. */
   #count(by: number): number {
-    return this.#base.gauges.add(this.#base.index, 'handshakes', by);
+    return this.base.gauges.add(this.base.index, 'handshakes', by);
   }
 
   #countSource(source: string, by: number): number {
     const key = sourceKey(source);
     if (key === null) return 0;
-    return this.#sources.update(key, (row) => {
+    return this.sources.update(key, (row) => {
       row.count = Math.max(0, row.count + by);
       return row.count;
     });

@@ -43,25 +43,22 @@ export function reservedPlaces(maxConnections: number, maxHandshakes: number): n
 }
 
 export class Places {
-  readonly #base: Base;
-  readonly #accounts: Ending;
-  /** Places by source and worker. */
-  readonly #sources: Pick<SourceTable, 'update' | 'get'>;
   readonly #max: number;
   #ended = 0;
   #refused = 0;
 
-  constructor(base: Base, accounts: Ending, sources: Pick<SourceTable, 'update' | 'get'>) {
-    this.#base = base;
-    this.#accounts = accounts;
-    this.#sources = sources;
+  constructor(
+    private readonly base: Base,
+    private readonly accounts: Ending /** Places by source and worker. */,
+    private readonly sources: Pick<SourceTable, 'update' | 'get'>,
+  ) {
     const { maxConnections, maxHandshakes } = base.settings;
     this.#max = maxConnections - reservedPlaces(maxConnections, maxHandshakes);
   }
 
   /** Takes the places of a session, and ends another session for it if it must. Null: taken; then call `release` once. */
   acquire(request: PlaceRequest): PlaceRefusal | null {
-    const { gauges, index, settings } = this.#base;
+    const { gauges, index, settings } = this.base;
     const { egressClasses, maxConnectionsPerAccount, maxConnectionsPerSource } = settings;
     const { account } = request;
     const places = placesOf(request.command);
@@ -84,24 +81,24 @@ export class Places {
   /** Takes the places of a session of another process, whatever the limits are. */
   count(request: PlaceRequest): void {
     const places = placesOf(request.command);
-    this.#base.gauges.add(this.#base.index, 'sessions', places);
+    this.base.gauges.add(this.base.index, 'sessions', places);
     this.#countSource(request, places);
   }
 
   release(request: PlaceRequest): void {
     const places = placesOf(request.command);
-    this.#base.gauges.add(this.#base.index, 'sessions', -places);
+    this.base.gauges.add(this.base.index, 'sessions', -places);
     this.#countSource(request, -places);
   }
 
   /** Ends sessions of the account with most until no place too many is taken; false when there is none to end. */
   makeRoomHere(): boolean {
-    return this.#endWhileFull(() => this.#accounts.endLongestIdleOfMost());
+    return this.#endWhileFull(() => this.accounts.endLongestIdleOfMost());
   }
 
   /** Logs what the limit did since the last call. Call it about once a second. */
   tick(): void {
-    const { settings, log } = this.#base;
+    const { settings, log } = this.base;
     const { maxConnections } = settings;
     if (this.#ended > 0)
       log.warn(
@@ -115,7 +112,7 @@ export class Places {
   }
 
   #makeRoom({ account }: PlaceRequest): boolean {
-    const { index, workers, gauges, sendToPeer } = this.#base;
+    const { index, workers, gauges, sendToPeer } = this.base;
     let worker = index;
     let most = gauges.getSign(index, 'mostPlaces');
     for (let each = 0; each < workers; each += 1) {
@@ -123,7 +120,7 @@ export class Places {
       if (there > most) [worker, most] = [each, there];
     }
     if (account.places >= most)
-      return this.#endWhileFull(() => this.#accounts.endLongestIdle(account, ACTIVE_MS));
+      return this.#endWhileFull(() => this.accounts.endLongestIdle(account, ACTIVE_MS));
     if (worker === index) return this.makeRoomHere();
     // Until that worker has done so, the session uses the reserve.
     sendToPeer(worker, { kind: 'make-room' });
@@ -131,7 +128,7 @@ export class Places {
   }
 
   #endWhileFull(endOne: () => boolean): boolean {
-    while (this.#base.gauges.get('sessions') > this.#max) {
+    while (this.base.gauges.get('sessions') > this.#max) {
       if (!endOne()) return false;
       this.#ended += 1;
     }
@@ -140,17 +137,17 @@ export class Places {
 
   /** Adds to the places of the source; returns those over all workers, 0 when they are not limited. */
   #countSource({ client }: PlaceRequest, by: number): number {
-    const { settings, index, workers } = this.#base;
+    const { settings, index, workers } = this.base;
     const keyOf = (worker: number) => sourceKey(client.address, sourceName(worker));
     const own = settings.maxConnectionsPerSource === null ? null : keyOf(index);
     if (own === null) return 0;
-    this.#sources.update(own, (row) => {
+    this.sources.update(own, (row) => {
       row.count += by;
     });
     let sum = 0;
     for (let worker = 0; worker < workers; worker += 1) {
       const key = keyOf(worker);
-      if (key !== null) sum += this.#sources.get(key);
+      if (key !== null) sum += this.sources.get(key);
     }
     return sum;
   }

@@ -25,21 +25,18 @@ export function viewSessionCounts(memory: SharedArrayBuffer): SessionCounts {
 
 /** The free slots of a worker. The slot that has been free longest is used next. */
 export class SlotPool {
-  readonly #counts: SessionCounts;
   /** A ring of free slots; slots that were never used come first. */
   readonly #freed: number[] = [];
   #head = 0;
   #unused = 0;
 
-  constructor(counts: SessionCounts) {
-    this.#counts = counts;
-  }
+  constructor(private readonly counts: SessionCounts) {}
 
   /** A slot with zero bytes; -1 when there is none. */
   acquire(): number {
     const slot = this.#next();
     if (slot === -1) return -1;
-    const { bytes, generations } = this.#counts;
+    const { bytes, generations } = this.counts;
     generations[slot] = ((generations[slot] ?? 0) + 1) | 0;
     bytes[2 * slot] = 0;
     bytes[2 * slot + 1] = 0;
@@ -52,7 +49,7 @@ export class SlotPool {
 
   #next(): number {
     // A slot is reused as late as possible, so that its last counts can still be read.
-    if (this.#freed.length - this.#head > 1024 || this.#unused >= this.#counts.slots) {
+    if (this.#freed.length - this.#head > 1024 || this.#unused >= this.counts.slots) {
       const slot = this.#freed[this.#head];
       if (slot === undefined) return -1;
       this.#head += 1;

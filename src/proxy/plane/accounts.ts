@@ -10,8 +10,6 @@ import type { PlaneWorker } from './worker-handle.js';
 const RECORDS_PER_MESSAGE = 1_000;
 
 export class PlaneAccounts {
-  readonly #workers: readonly PlaneWorker[];
-  readonly #workerCount: number;
   readonly #hasSuffix: boolean;
   readonly #records: Map<string, AccountRecord>;
   /** Bytes of each account's sessions under its present name in its present worker, as far as they are counted, by account id. */
@@ -23,13 +21,11 @@ export class PlaneAccounts {
 
   /** @param workers those that run now, by index; of `workerCount` */
   constructor(
-    workers: readonly PlaneWorker[],
-    workerCount: number,
+    private readonly workers: readonly PlaneWorker[],
+    private readonly workerCount: number,
     { exitSuffix }: Pick<ProxySettings, 'exitSuffix'>,
     records: Iterable<AccountRecord>,
   ) {
-    this.#workers = workers;
-    this.#workerCount = workerCount;
     this.#hasSuffix = exitSuffix.length > 0;
     this.#records = new Map(Array.from(records, (record) => [record.id, record]));
   }
@@ -105,7 +101,7 @@ export class PlaneAccounts {
     this.#records.delete(id);
     this.#changed.delete(id);
     this.#counted.delete(id);
-    for (const worker of this.#workers)
+    for (const worker of this.workers)
       worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
   }
 
@@ -143,7 +139,7 @@ export class PlaneAccounts {
 
   /** A new name may belong to another worker: then the worker of the old name removes the account. */
   #removeFromOldWorker(before: AccountRecord, { id, username }: AccountRecord): void {
-    const worker = this.#workers[this.workerOf(before.username)];
+    const worker = this.workers[this.workerOf(before.username)];
     if (worker?.index === this.workerOf(username)) return;
     worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
   }
@@ -153,7 +149,7 @@ export class PlaneAccounts {
     const accounts = changed.filter(({ id }) => this.#readdressed.has(id)).map(toAuthorized);
     this.#changed = new Map();
     this.#readdressed = new Set();
-    for (const worker of this.#workers) {
+    for (const worker of this.workers) {
       if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
       this.#send(worker, changed);
     }
@@ -168,7 +164,7 @@ export class PlaneAccounts {
 
   /** The worker that an account of this name belongs to. */
   workerOf(username: string): number {
-    return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount, this.#hasSuffix);
+    return this.workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.workerCount, this.#hasSuffix);
   }
 }
 

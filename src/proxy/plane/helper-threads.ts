@@ -9,19 +9,19 @@ import type { PlaneWorker } from './worker-handle.js';
 
 /** Restarts the resolver's thread when it has died, and connects it to every worker. */
 export class PlaneResolver {
-  readonly #workers: readonly PlaneWorker[];
   readonly #start: ResolverStart;
-  readonly #log: Log;
   readonly #deaths = new RecentDeaths();
   #thread: Worker | null = null;
   #restart: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   /** @param workers those that run now */
-  constructor(workers: readonly PlaneWorker[], start: ResolverStart, log: Log) {
-    this.#workers = workers;
+  constructor(
+    private readonly workers: readonly PlaneWorker[],
+    start: ResolverStart,
+    private readonly log: Log,
+  ) {
     this.#start = start;
-    this.#log = log;
   }
 
   /** Connects the present workers. Resolves when the thread runs, or has failed and will be started again. */
@@ -31,7 +31,7 @@ export class PlaneResolver {
       name: 'resolver',
     });
     thread.on('error', (error) => {
-      this.#log.error({ err: error }, 'resolver thread failed; restarting');
+      this.log.error({ err: error }, 'resolver thread failed; restarting');
     });
     thread.on('exit', () => {
       if (this.#isStopped) return;
@@ -39,7 +39,7 @@ export class PlaneResolver {
       this.#restart = setTimeout(() => void this.start(), this.#deaths.pauseMs);
     });
     this.#thread = thread;
-    for (const worker of this.#workers) this.connect(worker);
+    for (const worker of this.workers) this.connect(worker);
     return new Promise((resolve) => {
       for (const event of ['message', 'exit'] as const) thread.once(event, () => resolve());
     });
@@ -63,12 +63,9 @@ export class PlaneResolver {
 
 /** Starts the thread for TLS towards upstream proxies when it is first needed. */
 export class PlaneTlsClients {
-  readonly #log: Pick<Log, 'error'>;
   #thread: Worker | null = null;
 
-  constructor(log: Pick<Log, 'error'>) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Pick<Log, 'error'>) {}
 
   /** Gives the thread the descriptors of a connection. When it dies its connections end, and the next one starts another. */
   secure(request: SecureRequest): void {
@@ -82,7 +79,7 @@ export class PlaneTlsClients {
 
   #start(): Worker {
     const thread = new Worker(threadUrl('proxy/tls/client-thread'), { name: 'tls-clients' });
-    thread.on('error', (err) => this.#log.error({ err }, 'TLS thread failed; restarting'));
+    thread.on('error', (err) => this.log.error({ err }, 'TLS thread failed; restarting'));
     thread.on('exit', () => {
       this.#thread = null;
     });

@@ -9,8 +9,6 @@ import type { ListenEvent, PlaneWorker } from './worker-handle.js';
 export type ListenResult = Endpoint | { readonly code: string };
 
 export class PlaneListeners {
-  readonly #workers: readonly PlaneWorker[];
-  readonly #workerCount: number;
   readonly #libc: Libc | null;
   readonly #retries: ListenRetries;
   readonly #listeners: ListenerSpec[] = [];
@@ -18,12 +16,10 @@ export class PlaneListeners {
 
   /** @param workers those that run now, by index; of `workerCount` */
   constructor(
-    workers: readonly PlaneWorker[],
-    workerCount: number,
+    private readonly workers: readonly PlaneWorker[],
+    private readonly workerCount: number,
     { libc, log }: { readonly libc: Libc | null; readonly log: Log },
   ) {
-    this.#workers = workers;
-    this.#workerCount = workerCount;
     this.#libc = libc;
     this.#retries = new ListenRetries(log, 'proxy worker');
   }
@@ -41,12 +37,12 @@ export class PlaneListeners {
   /** Accepts from a descriptor that is open already, in every worker. */
   acceptFrom(spec: ListenerSpec): void {
     this.#listeners.push(spec);
-    for (const worker of this.#workers) this.#send(worker, spec);
+    for (const worker of this.workers) this.#send(worker, spec);
   }
 
   /** Lets the first worker open the socket. */
   async listen(spec: ListenerSpec): Promise<ListenResult> {
-    const [worker] = this.#workers;
+    const [worker] = this.workers;
     if (!worker) throw new Error('the data plane has not been started');
     const event = await worker.ask(spec.id, { kind: 'listen', listener: this.#specFor(worker, spec) });
     if (event?.kind !== 'listening') return { code: event?.kind === 'listen-failed' ? event.code : 'EIO' };
@@ -72,12 +68,12 @@ export class PlaneListeners {
   drain(handshakeMs: number): void {
     this.#isDraining = true;
     this.#retries.clear();
-    for (const worker of this.#workers) worker.send({ kind: 'drain', handshakeMs });
+    for (const worker of this.workers) worker.send({ kind: 'drain', handshakeMs });
   }
 
   /** The node engine cannot pass connections to other workers: beside native workers it serves only what they pass to it. */
   #send(worker: PlaneWorker, listener: ListenerSpec): void {
-    if (worker.engine === 'node' && this.#workerCount > 1) return;
+    if (worker.engine === 'node' && this.workerCount > 1) return;
     worker.send({ kind: 'listen', listener: this.#specFor(worker, listener) });
   }
 
@@ -93,16 +89,14 @@ const RETRY_MS = 1_000;
 
 /** The listeners that a restarted thread could not open: each is tried again until it is open. */
 export class ListenRetries {
-  readonly #log: Pick<Log, 'warn' | 'error'>;
-  readonly #thread: string;
   /** By the id of the listener. */
   readonly #timers = new Map<number, NodeJS.Timeout>();
 
   /** @param thread its name in the log */
-  constructor(log: Pick<Log, 'warn' | 'error'>, thread: string) {
-    this.#log = log;
-    this.#thread = thread;
-  }
+  constructor(
+    private readonly log: Pick<Log, 'warn' | 'error'>,
+    private readonly thread: string,
+  ) {}
 
   /** The number of closed listeners. */
   get size(): number {
@@ -112,14 +106,14 @@ export class ListenRetries {
   /** The thread could not open the listener: calls `again` later. Logged once for all attempts. */
   failed(id: number, code: string, again: () => void): void {
     if (!this.#timers.has(id))
-      this.#log.error({ thread: this.#thread, code }, 'restarted thread cannot listen; will retry');
+      this.log.error({ thread: this.thread, code }, 'restarted thread cannot listen; will retry');
     this.#timers.set(id, setTimeout(again, RETRY_MS).unref());
   }
 
   /** The thread has opened the listener. */
   opened(id: number, port: number): void {
     if (this.#timers.delete(id))
-      this.#log.warn({ thread: this.#thread, port }, 'restarted thread listens again');
+      this.log.warn({ thread: this.thread, port }, 'restarted thread listens again');
   }
 
   /** Tries none of them again. */

@@ -6,8 +6,6 @@ import type { WorkerMessage } from '../messages.js';
 type Source = Pick<SessionPermits, 'acquire' | 'hold'> | null;
 
 export class PlanePermits {
-  readonly #source: () => Source;
-  readonly #send: (message: WorkerMessage) => void;
   readonly #granted = new Map<number, SessionPermit>();
   #isOver = false;
 
@@ -15,13 +13,13 @@ export class PlanePermits {
    * @param source returns null: there are no other nodes, and every permit is granted
    * @param send to the worker
    */
-  constructor(source: () => Source, send: (message: WorkerMessage) => void) {
-    this.#source = source;
-    this.#send = send;
-  }
+  constructor(
+    private readonly source: () => Source,
+    private readonly send: (message: WorkerMessage) => void,
+  ) {}
 
   wanted(token: number, accountId: string, client: string): void {
-    const source = this.#source();
+    const source = this.source();
     if (source === null) return this.#answer(token, null);
     void source
       .acquire(accountId, client, () => this.#revoke(token))
@@ -34,7 +32,7 @@ export class PlanePermits {
   }
 
   held(token: number, accountId: string, client: string): void {
-    const permit = this.#source()?.hold(accountId, client, () => this.#revoke(token));
+    const permit = this.source()?.hold(accountId, client, () => this.#revoke(token));
     if (permit) this.#granted.set(token, permit);
   }
 
@@ -51,10 +49,10 @@ export class PlanePermits {
   }
 
   #answer(token: number, refusal: LimitRefusal | null): void {
-    this.#send({ kind: 'permit', token, refusal });
+    this.send({ kind: 'permit', token, refusal });
   }
 
   #revoke(token: number): void {
-    this.#send({ kind: 'revoke-permit', token });
+    this.send({ kind: 'revoke-permit', token });
   }
 }

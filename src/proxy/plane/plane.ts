@@ -66,7 +66,6 @@ export class ProxyPlane {
   readonly ownPorts: OwnPorts;
   readonly accounts: PlaneAccounts;
   readonly listeners: PlaneListeners;
-  readonly #options: PlaneOptions;
   readonly #memory: PlaneMemory;
   readonly #gauges: Gauges;
   readonly #workers: PlaneWorker[] = [];
@@ -82,8 +81,7 @@ export class ProxyPlane {
   #drained: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  constructor(options: PlaneOptions) {
-    this.#options = options;
+  constructor(private readonly options: PlaneOptions) {
     const handed = options.handed?.state;
     this.#isReporting = handed === undefined;
     this.#told = {
@@ -146,10 +144,10 @@ export class ProxyPlane {
   /** Starts the threads; resolves when every worker is ready. Call `listen` afterwards to accept connections. */
   async start(): Promise<void> {
     const started: Promise<void>[] = [];
-    for (let index = 0; index < this.#options.workers; index += 1) {
+    for (let index = 0; index < this.options.workers; index += 1) {
       started.push(
         new Promise((resolve, reject) => {
-          const worker = this.#startWorker(index, this.#options.engine, resolve);
+          const worker = this.#startWorker(index, this.options.engine, resolve);
           worker.thread.once('error', reject);
           worker.thread.once('exit', () => reject(new Error(`proxy worker ${index} ended before it served`)));
         }),
@@ -161,13 +159,13 @@ export class ProxyPlane {
       await this.stop();
       throw error;
     }
-    if (this.#options.handed) {
-      const lost = distribute(this.#options.handed, this.#workers, this.accounts);
-      this.#options.log.info({ sessions: this.#options.handed.state.sessions, lost }, 'sessions taken over');
+    if (this.options.handed) {
+      const lost = distribute(this.options.handed, this.#workers, this.accounts);
+      this.options.log.info({ sessions: this.options.handed.state.sessions, lost }, 'sessions taken over');
     }
     // The processors are the workers' until they serve.
     const resolving = this.#resolver.start();
-    if (!this.#options.handed) await resolving;
+    if (!this.options.handed) await resolving;
     this.#watch.start();
   }
 
@@ -185,7 +183,7 @@ export class ProxyPlane {
    * end.
    */
   async handOver(): Promise<PlaneHandover> {
-    const count = (): void => this.#options.observer.sessions.handingOver();
+    const count = (): void => this.options.observer.sessions.handingOver();
     const captured = await captureAll(this.#workers, () => this.nextToken(), count);
     this.#hasHandedOver = true;
     const { connections, descriptors } = captured;
@@ -223,11 +221,11 @@ export class ProxyPlane {
   }
 
   #startWorker(index: number, engine: 'native' | 'node', onStarted: () => void): PlaneWorker {
-    const { settings, workers, observer, log } = this.#options;
+    const { settings, workers, observer, log } = this.options;
     const shared = this.#memory.allocateFor(index);
     const worker = new PlaneWorker({
       start: { index, workers, engine, settings, shared },
-      threadUrl: this.#options.threadUrl ?? threadUrl('proxy/worker/thread'),
+      threadUrl: this.options.threadUrl ?? threadUrl('proxy/worker/thread'),
       gauges: this.#gauges,
       observer,
       log,
@@ -337,16 +335,16 @@ export class ProxyPlane {
   #exited(worker: PlaneWorker): void {
     if (this.#isStopped || this.#workers[worker.index] !== worker) return;
     this.#cleanUp(worker);
-    const { log, libc } = this.#options;
+    const { log, libc } = this.options;
     const { index } = worker;
     // Node has closed them with the thread, and without libc there is no duplicate. Only systemd still has the sockets.
     if (libc === null && this.listeners.hasDescriptors) {
       log.error({}, 'sockets from systemd were closed with their worker; restart the daemon');
-      return this.#options.onBroken({ hasStuckThread: false });
+      return this.options.onBroken({ hasStuckThread: false });
     }
     const { engine, pauseMs } = this.#restarts.next(worker, performance.now());
     if (engine !== worker.engine)
-      log.error({ worker: index }, 'proxy worker failed repeatedly; restarting with the node driver');
+      log.error({ worker: index }, 'proxy worker failed repeatedly; restarting with the node engine');
     const restart = (): void => {
       if (this.#isStopped) return;
       this.#startWorker(index, engine, () => log.warn({ worker: index }, 'proxy worker restarted'));
@@ -356,7 +354,7 @@ export class ProxyPlane {
 
   /** Ends the sessions of a dead worker, and releases its resources. */
   #cleanUp(worker: PlaneWorker): void {
-    const { libc } = this.#options;
+    const { libc } = this.options;
     if (this.#hasHandedOver) worker.close(null);
     else worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');
     new OwnedDescriptors(worker.shared.owned).closeAll((fd) => libc?.close(fd));

@@ -29,17 +29,15 @@ export interface Restart {
 }
 
 export class PlaneRestarts {
-  readonly #workers: readonly PlaneWorker[];
-  readonly #workerCount: number;
   readonly #deaths: RecentDeaths[] = [];
   /** The engine of the next start of each worker that has died, by worker. */
   readonly #engines: Restart['engine'][] = [];
 
   /** @param workers those that run now, by index; of `workerCount` */
-  constructor(workers: readonly PlaneWorker[], workerCount: number) {
-    this.#workers = workers;
-    this.#workerCount = workerCount;
-  }
+  constructor(
+    private readonly workers: readonly PlaneWorker[],
+    private readonly workerCount: number,
+  ) {}
 
   /** Counts the death of `worker`. @param now monotonic, in ms */
   next(worker: PlaneWorker, now: number): Restart {
@@ -58,6 +56,6 @@ export class PlaneRestarts {
   #isSpare(worker: PlaneWorker): boolean {
     const isNative = (other: PlaneWorker): boolean =>
       other !== worker && (this.#engines[other.index] ?? other.engine) === 'native';
-    return this.#workerCount === 1 || this.#workers.some(isNative);
+    return this.workerCount === 1 || this.workers.some(isNative);
   }
 }

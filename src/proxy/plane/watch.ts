@@ -33,14 +33,12 @@ interface Seen {
 }
 
 export class PlaneWatch {
-  readonly #options: PlaneWatchOptions;
   readonly #stuckMs: number;
   readonly #seen = new WeakMap<PlaneWorker, Seen>();
   #timer: Timer | undefined;
   #checkedAt = 0;
 
-  constructor(options: PlaneWatchOptions) {
-    this.#options = options;
+  constructor(private readonly options: PlaneWatchOptions) {
     this.#stuckMs = options.stuckMs ?? STUCK_MS;
   }
 
@@ -64,10 +62,10 @@ export class PlaneWatch {
     const now = performance.now();
     const sinceMs = Math.min(now - this.#checkedAt, (2 * this.#stuckMs) / CHECKS);
     this.#checkedAt = now;
-    for (const worker of this.#options.workers) {
+    for (const worker of this.options.workers) {
       const seen = this.#seen.get(worker) ?? { turns: 0, isStarted: false, quietMs: 0, isReported: false };
       this.#seen.set(worker, seen);
-      const turns = this.#options.gauges.getSign(worker.index, 'turns');
+      const turns = this.options.gauges.getSign(worker.index, 'turns');
       const isQuiet = turns === seen.turns && worker.isStarted === seen.isStarted;
       seen.quietMs = isQuiet ? seen.quietMs + sinceMs : 0;
       seen.turns = turns;
@@ -78,7 +76,7 @@ export class PlaneWatch {
   }
 
   #end(worker: PlaneWorker, seen: Seen): void {
-    const { log, onTerminateFailed } = this.#options;
+    const { log, onTerminateFailed } = this.options;
     if (!worker.isStopping) {
       log.error({ worker: worker.index }, 'proxy worker does not respond; terminating');
       worker.isStopping = true;

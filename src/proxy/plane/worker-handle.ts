@@ -88,7 +88,6 @@ export class PlaneWorker implements SessionWorker {
   readonly thread: Worker;
   /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
-  readonly #options: PlaneWorkerOptions;
   readonly #port: MessagePort;
   readonly counts: SessionCounts;
   /** By slot. */
@@ -106,9 +105,8 @@ export class PlaneWorker implements SessionWorker {
   /** The thread has been asked to end. */
   isStopping = false;
 
-  constructor(options: PlaneWorkerOptions) {
+  constructor(private readonly options: PlaneWorkerOptions) {
     const { start, threadUrl, log } = options;
-    this.#options = options;
     this.index = start.index;
     this.engine = start.engine;
     this.shared = start.shared;
@@ -153,7 +151,7 @@ export class PlaneWorker implements SessionWorker {
   send(message: ThreadMessage, transfer: readonly TransferListItem[] = []): void {
     if (this.#isOver) return;
     this.#port.postMessage(message, transfer);
-    this.#options.gauges.addSign(this.index, 'messages', 1);
+    this.options.gauges.addSign(this.index, 'messages', 1);
     wake(this.#wakeFd);
   }
 
@@ -171,7 +169,7 @@ export class PlaneWorker implements SessionWorker {
   }
 
   counted(session: PlaneSession, bytes: number): void {
-    this.#options.onCounted(session, bytes);
+    this.options.onCounted(session, bytes);
   }
 
   /** Processes all events that have been sent so far. */
@@ -200,9 +198,9 @@ export class PlaneWorker implements SessionWorker {
   resume(handed: HandedSession, recorded: readonly DatagramDestination[], slot: number): void {
     // The first session of each slot has this generation.
     const facts = { ...handed, slot, generation: 1 };
-    const session = new PlaneSession(facts, this.#options.accountOf(facts), this, handed);
+    const session = new PlaneSession(facts, this.options.accountOf(facts), this, handed);
     this.#sessions[slot] = session;
-    this.#options.observer.sessions.resumed(session, recorded);
+    this.options.observer.sessions.resumed(session, recorded);
   }
 
   /** Ends a session that has been resumed, and that the thread does not know. The slot is free then. */
@@ -225,14 +223,14 @@ export class PlaneWorker implements SessionWorker {
   #takeAll(events: readonly PackedEvent[]): void {
     for (const packed of events) {
       const event = unpackEvent(packed);
-      if (this.#options.isReporting() || UNHELD.has(event.kind)) this.#take(event);
+      if (this.options.isReporting() || UNHELD.has(event.kind)) this.#take(event);
       else this.#unreported.push(event);
     }
-    this.#options.gauges.addSign(this.index, 'batchesRead', 1);
+    this.options.gauges.addSign(this.index, 'batchesRead', 1);
   }
 
   #take(event: WorkerEvent): void {
-    const { observer, log, onStarted, onListened, onSecure, onRehashed } = this.#options;
+    const { observer, log, onStarted, onListened, onSecure, onRehashed } = this.options;
     switch (event.kind) {
       case 'started':
         this.#wakeFd = event.wakeFd;
@@ -314,12 +312,12 @@ export class PlaneWorker implements SessionWorker {
   }
 
   #sessionOf(facts: SessionFacts): PlaneSession {
-    return new PlaneSession(facts, this.#options.accountOf(facts), this);
+    return new PlaneSession(facts, this.options.accountOf(facts), this);
   }
 
   #closeSession(session: PlaneSession, summary: SessionSummary): void {
     if (this.#sessions[session.slot] === session) this.#sessions[session.slot] = undefined;
     session.close(summary);
-    this.#options.observer.sessions.closed(session, summary);
+    this.options.observer.sessions.closed(session, summary);
   }
 }

@@ -37,7 +37,6 @@ export interface FragmentOutcome {
  * immediately, which frees its memory and makes no difference for the client.
  */
 export class Reassembly {
-  readonly #memory: FragmentMemory;
   #parts: Buffer[] = [];
   /** Of the data so far; and of the datagrams that carried it, which is what is taken from the shared memory. */
   #dataBytes = 0;
@@ -46,9 +45,7 @@ export class Reassembly {
   /** ATYP, DST.ADDR and DST.PORT: the same in all fragments of a sequence. */
   #destination: Buffer | null = null;
 
-  constructor(memory: FragmentMemory) {
-    this.#memory = memory;
-  }
+  constructor(private readonly memory: FragmentMemory) {}
 
   /** Whether a sequence is incomplete. */
   get isActive(): boolean {
@@ -70,7 +67,7 @@ export class Reassembly {
       lost += this.abandon();
       if (position !== 1) return { data: null, lost: lost + 1 };
     }
-    if (this.#dataBytes + data.length > MAX_DATAGRAM_BYTES || !this.#memory.tryAcquire(datagram.length)) {
+    if (this.#dataBytes + data.length > MAX_DATAGRAM_BYTES || !this.memory.tryAcquire(datagram.length)) {
       return { data: null, lost: lost + this.abandon() + 1 };
     }
     if (position === 1) this.#startedAt = now;
@@ -94,7 +91,7 @@ export class Reassembly {
   /** Drops the incomplete sequence; returns its number of fragments. */
   abandon(): number {
     const lost = this.#parts.length;
-    this.#memory.release(this.#heldBytes);
+    this.memory.release(this.#heldBytes);
     this.#parts = [];
     this.#dataBytes = 0;
     this.#heldBytes = 0;

@@ -23,13 +23,10 @@ export interface HttpConnectOptions {
 }
 
 export class HttpConnectClient implements UpstreamExchange {
-  readonly #options: HttpConnectOptions;
   #hasAsked = false;
   #unread: Buffer = Buffer.alloc(0);
 
-  constructor(options: HttpConnectOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: HttpConnectOptions) {}
 
   feed(bytes: Buffer): void {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes]);
@@ -38,7 +35,7 @@ export class HttpConnectClient implements UpstreamExchange {
   next(): ClientStep {
     if (!this.#hasAsked) {
       this.#hasAsked = true;
-      return { kind: 'send', bytes: requestHead(this.#options) };
+      return { kind: 'send', bytes: requestHead(this.options) };
     }
     const end = this.#unread.indexOf(END_OF_HEAD);
     if (end === -1) {

@@ -27,13 +27,10 @@ export interface ClientOptions {
 const MORE: ClientStep = { kind: 'more' };
 
 export class Socks5Client implements UpstreamExchange {
-  readonly #options: ClientOptions;
   #stage: 'begin' | 'method' | 'login' | 'reply' = 'begin';
   #unread: Buffer = Buffer.alloc(0);
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ClientOptions) {}
 
   /** Adds bytes; the boundaries of chunks do not matter. */
   feed(bytes: Buffer): void {
@@ -45,7 +42,7 @@ export class Socks5Client implements UpstreamExchange {
     switch (this.#stage) {
       case 'begin':
         this.#stage = 'method';
-        return { kind: 'send', bytes: methodsFrame(this.#options.login !== null) };
+        return { kind: 'send', bytes: methodsFrame(this.options.login !== null) };
       case 'method':
         return this.#readMethod();
       case 'login':
@@ -61,9 +58,9 @@ export class Socks5Client implements UpstreamExchange {
     this.#unread = this.#unread.subarray(2);
     if (version !== VERSION) return failed('upstream-protocol');
     if (method === METHOD_NO_AUTHENTICATION) return this.#request();
-    if (method !== METHOD_USERNAME_PASSWORD || this.#options.login === null) return failed('upstream-method');
+    if (method !== METHOD_USERNAME_PASSWORD || this.options.login === null) return failed('upstream-method');
     this.#stage = 'login';
-    return { kind: 'send', bytes: loginFrame(this.#options.login) };
+    return { kind: 'send', bytes: loginFrame(this.options.login) };
   }
 
   #readLogin(): ClientStep {
@@ -74,7 +71,7 @@ export class Socks5Client implements UpstreamExchange {
   }
 
   #request(): ClientStep {
-    const { command, destination } = this.#options;
+    const { command, destination } = this.options;
     if (command === 'greet') return GREETED;
     this.#stage = 'reply';
     const fields = destinationFields(destination.host, destination.port);

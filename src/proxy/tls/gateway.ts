@@ -18,15 +18,13 @@ const RESTART_DELAY_MS = 1_000;
 type Opened = { readonly address: string; readonly port: number; close(): void } | { readonly code: string };
 
 export class TlsGateway {
-  readonly #options: TlsGatewayOptions;
   readonly #listeners = new Map<number, TlsListenerSpec>();
   readonly #opening = new Map<number, (event: TlsEvent) => void>();
   readonly #retries: ListenRetries;
   #thread: Worker | null = null;
   #isStopped = false;
 
-  constructor(options: TlsGatewayOptions) {
-    this.#options = options;
+  constructor(private readonly options: TlsGatewayOptions) {
     this.#retries = new ListenRetries(options.log, 'tls');
   }
 
@@ -68,7 +66,7 @@ export class TlsGateway {
   }
 
   #sendListener(listener: TlsListenerSpec): void {
-    const fd = listener.fd === null ? null : this.#options.dup(listener.fd);
+    const fd = listener.fd === null ? null : this.options.dup(listener.fd);
     this.#send({ kind: 'listen', listener: { ...listener, fd } });
   }
 
@@ -79,7 +77,7 @@ export class TlsGateway {
   }
 
   #start(): Worker {
-    const { log, dup, ...start } = this.#options;
+    const { log, dup, ...start } = this.options;
     const thread = new Worker(threadUrl('proxy/tls/tls-thread'), {
       workerData: start satisfies TlsThreadStart,
       name: 'tls',
@@ -104,7 +102,7 @@ export class TlsGateway {
 
   #take(event: TlsEvent): void {
     if (event.kind === 'refused') {
-      this.#options.log.warn(
+      this.options.log.warn(
         { handshakes: event.handshakes },
         'TLS handshake limit reached; connections closed',
       );

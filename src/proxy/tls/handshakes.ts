@@ -10,7 +10,6 @@ export interface Handshaking {
 }
 
 export class TlsHandshakes {
-  readonly #limits: Limits;
   /** Oldest first. */
   readonly #waiting = new Map<Handshaking, string>();
   readonly #ofSource = new Map<string, Set<Handshaking>>();
@@ -18,22 +17,20 @@ export class TlsHandshakes {
   #begun = new Map<string, number>();
   #refused = 0;
 
-  constructor(limits: Limits) {
-    this.#limits = limits;
-  }
+  constructor(private readonly limits: Limits) {}
 
   /** Adds a connection; false: close it. */
   begin(connection: Handshaking, address: string): boolean {
     const source = sourceOf(address);
     const begun = (this.#begun.get(source) ?? 0) + 1;
-    if (begun > this.#limits.maxHandshakesPerSecond) {
+    if (begun > this.limits.maxHandshakesPerSecond) {
       this.#refused += 1;
       return false;
     }
     this.#begun.set(source, begun);
     const others = this.#ofSource.get(source);
-    if (others && others.size >= this.#limits.maxHandshakesPerSource) this.#evict(others.keys());
-    else if (this.#waiting.size >= this.#limits.maxHandshakes) this.#evict(this.#waiting.keys());
+    if (others && others.size >= this.limits.maxHandshakesPerSource) this.#evict(others.keys());
+    else if (this.#waiting.size >= this.limits.maxHandshakes) this.#evict(this.#waiting.keys());
     this.#waiting.set(connection, source);
     const mine = this.#ofSource.get(source);
     if (mine) mine.add(connection);

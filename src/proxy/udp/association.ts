@@ -51,7 +51,6 @@ export interface AssociatedClient {
 }
 
 export class Association implements SessionTransfer, StreamListener {
-  readonly #options: AssociationOptions;
   readonly #decisions: AccountDecisions;
   readonly #reassembly: Reassembly;
   readonly #dropped: Record<string, number> = {};
@@ -66,9 +65,8 @@ export class Association implements SessionTransfer, StreamListener {
   #isOnlyDns = true;
   #isOver = false;
 
-  constructor(options: AssociationOptions) {
+  constructor(private readonly options: AssociationOptions) {
     const { io, settings, fragmentMemory } = options.context;
-    this.#options = options;
     this.#decisions = decisionsOf(options.request.account, settings.udp.maxDecisionsPerSecond, io);
     this.#reassembly = new Reassembly(fragmentMemory);
     this.#movedAt = io.now();
@@ -87,7 +85,7 @@ export class Association implements SessionTransfer, StreamListener {
     relay: DatagramRelay,
     handed: Omit<HandedAssociation<unknown>, 'session'> | null = null,
   ): void {
-    const { context, request } = this.#options;
+    const { context, request } = this.options;
     const { io, settings } = context;
     const { account, client, egress, exit, stream } = request;
     const destinations = new Destinations({
@@ -147,11 +145,11 @@ export class Association implements SessionTransfer, StreamListener {
     Object.assign(this.#dropped, handed.dropped);
     this.#isOnlyDns = handed.isOnlyDns;
     this.#datagramsSeen = relay.counts.datagramsUp + relay.counts.datagramsDown;
-    this.#movedAt = this.#options.context.io.now() - handed.idleMs;
+    this.#movedAt = this.options.context.io.now() - handed.idleMs;
   }
 
   handOver(nowMs: number): Omit<HandedAssociation<never>, 'session'> | null {
-    const { context, request, clientAddress, declaredAddress } = this.#options;
+    const { context, request, clientAddress, declaredAddress } = this.options;
     const sockets = this.#open?.relay.handOver?.();
     if (this.#open === null || sockets === undefined || context.io.handOver === undefined) return null;
     return {
@@ -207,7 +205,7 @@ export class Association implements SessionTransfer, StreamListener {
 
   /** RFC 4787 REQ-5: five minutes or more, except for well-known ports such as that of DNS. */
   #idleTimeoutMs({ counts }: DatagramRelay): number {
-    const { idleTimeoutMs, dnsIdleTimeoutMs } = this.#options.context.settings.udp;
+    const { idleTimeoutMs, dnsIdleTimeoutMs } = this.options.context.settings.udp;
     const isAnsweredQuestion =
       this.#isOnlyDns && counts.datagramsUp <= MAX_QUESTIONS && counts.datagramsDown > 0;
     return isAnsweredQuestion ? Math.min(dnsIdleTimeoutMs, idleTimeoutMs) : idleTimeoutMs;
@@ -220,7 +218,7 @@ export class Association implements SessionTransfer, StreamListener {
   end(reason: SessionEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { request, onOver } = this.#options;
+    const { request, onOver } = this.options;
     request.stream.close();
     this.#reassembly.abandon();
     if (this.#open !== null) {
@@ -280,7 +278,7 @@ export class Association implements SessionTransfer, StreamListener {
     header: DatagramHeader,
   ): void {
     if (!this.#decisions.ofClients.tryAcquire()) return this.#count('over-share', 1);
-    const { data, lost } = this.#reassembly.add(datagram, header, this.#options.context.io.now());
+    const { data, lost } = this.#reassembly.add(datagram, header, this.options.context.io.now());
     this.#count('fragments', lost);
     // While a sequence is incomplete, standalone datagrams must be checked too.
     relay.watchClient(this.#reassembly.isActive);
@@ -291,7 +289,7 @@ export class Association implements SessionTransfer, StreamListener {
   }
 
   #isClient(from: Endpoint): boolean {
-    const { context, clientAddress, declaredAddress } = this.#options;
+    const { context, clientAddress, declaredAddress } = this.options;
     const address = normalizeAddress(from.address);
     if (this.#lockedTo !== null && normalizeAddress(this.#lockedTo.address) !== address) return false;
     if (address !== clientAddress && address !== declaredAddress) return false;
@@ -305,7 +303,7 @@ export class Association implements SessionTransfer, StreamListener {
   #refused(refusal: Refusal, host: string, port: number): void {
     const { reason } = refusalFields(refusal);
     if (this.#dropped[reason] === undefined) {
-      const { context, request } = this.#options;
+      const { context, request } = this.options;
       context.log.info(
         {
           account: request.account.record.username,

@@ -12,21 +12,22 @@ const BURST_S = 0.25;
 export class Decisions {
   readonly #perMs: number;
   readonly #burst: number;
-  readonly #io: Pick<Io, 'now'>;
   #left: number;
   #filledAt: number;
 
-  constructor(perSecond: number, io: Pick<Io, 'now'>) {
+  constructor(
+    perSecond: number,
+    private readonly io: Pick<Io, 'now'>,
+  ) {
     this.#perMs = perSecond / 1000;
     this.#burst = Math.max(1, perSecond * BURST_S);
-    this.#io = io;
     this.#left = this.#burst;
     this.#filledAt = io.now();
   }
 
   /** Whether another decision is allowed now; if not, drop the datagram. */
   tryAcquire(): boolean {
-    const now = this.#io.now();
+    const now = this.io.now();
     if (now > this.#filledAt) {
       this.#left = Math.min(this.#burst, this.#left + (now - this.#filledAt) * this.#perMs);
       this.#filledAt = now;
@@ -74,17 +75,14 @@ interface UnsolicitedOptions {
 
 /** Decides whether datagrams from hosts that the client has not sent to reach it (RFC 4787 §5). */
 export class UnsolicitedSources {
-  readonly #options: UnsolicitedOptions;
   /** The last permitted sender, and its header. */
   #last: { readonly from: Endpoint; readonly header: Buffer; readonly at: number } | null = null;
 
-  constructor(options: UnsolicitedOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: UnsolicitedOptions) {}
 
   /** The header for data from `from`; else the reason why it is dropped. */
   headerFor(from: Endpoint): Buffer | 'over-share' | 'unsolicited' {
-    const { io, egress, fullCone, decisions, hasSentTo } = this.#options;
+    const { io, egress, fullCone, decisions, hasSentTo } = this.options;
     const at = io.now();
     const last = this.#last;
     const isSame = last?.from.port === from.port && last.from.address === from.address;
@@ -107,17 +105,14 @@ const MAX_BYTES = 128 * 1024;
 
 /** Limits the queued datagrams of one association, by number and by size. */
 export class Backlog {
-  readonly #maxDatagrams: number;
   #datagrams = 0;
   #bytes = 0;
 
-  constructor(maxDatagrams: number) {
-    this.#maxDatagrams = maxDatagrams;
-  }
+  constructor(private readonly maxDatagrams: number) {}
 
   /** Counts one more datagram of `bytes` until `release`; false when there is no room for it. */
   tryAcquire(bytes: number): boolean {
-    if (this.#datagrams >= this.#maxDatagrams || this.#bytes + bytes > MAX_BYTES) return false;
+    if (this.#datagrams >= this.maxDatagrams || this.#bytes + bytes > MAX_BYTES) return false;
     this.#datagrams += 1;
     this.#bytes += bytes;
     return true;

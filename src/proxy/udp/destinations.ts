@@ -75,7 +75,6 @@ interface Destination {
 }
 
 export class Destinations {
-  readonly #options: DestinationsOptions;
   /** Least recently used first. */
   readonly #known = new Map<number | string, Destination>();
   readonly #peers: Peers;
@@ -83,8 +82,7 @@ export class Destinations {
   readonly #waitingForNames = new Backlog(MAX_WAITING_FOR_NAMES);
   #isClosed = false;
 
-  constructor(options: DestinationsOptions) {
-    this.#options = options;
+  constructor(private readonly options: DestinationsOptions) {
     this.#peers = new Peers(options.relay);
     this.#upstreams = new UpstreamAssociations({
       ...options,
@@ -102,12 +100,12 @@ export class Destinations {
     const key = headerKey(standalone);
     if (key === null) return;
     const known = this.#known.get(key);
-    const now = this.#options.context.io.now();
+    const now = this.options.context.io.now();
     const isFresh = known !== undefined && now - known.checkedAt < known.validForMs;
-    if (!isFresh && !this.#options.decisions.ofClients.tryAcquire())
-      return this.#options.onIgnored('over-share');
-    if (known === undefined && !this.#options.mayAdd(header))
-      return this.#options.onIgnored('too-many-destinations');
+    if (!isFresh && !this.options.decisions.ofClients.tryAcquire())
+      return this.options.onIgnored('over-share');
+    if (known === undefined && !this.options.mayAdd(header))
+      return this.options.onIgnored('too-many-destinations');
     const destination = known ?? this.#create(header, standalone);
     if (destination === null) return;
     this.#remember(key, destination);
@@ -157,14 +155,14 @@ export class Destinations {
 
   /** Marks the destination as most recently used. */
   #remember(key: number | string, destination: Destination): void {
-    if (!this.#known.delete(key) && this.#known.size >= this.#options.context.settings.udp.maxDestinations) {
+    if (!this.#known.delete(key) && this.#known.size >= this.options.context.settings.udp.maxDestinations) {
       this.#forgetOldest();
     }
     this.#known.set(key, destination);
   }
 
   #create(header: DatagramHeader, standalone: Buffer): Destination | null {
-    const { context, onDropped } = this.#options;
+    const { context, onDropped } = this.options;
     const target = readTarget(header.addressType, header.address, context.settings.allowUnderscore);
     if (!target.ok) {
       onDropped(target.reason, target.host, header.port);
@@ -175,7 +173,7 @@ export class Destinations {
   }
 
   #check(destination: Destination, now: number): void {
-    const { context, client, egress, exit } = this.#options;
+    const { context, client, egress, exit } = this.options;
     const { host, port } = destination;
     destination.checkedAt = now;
     destination.validForMs = JUDGED_FOR_MS;
@@ -197,7 +195,7 @@ export class Destinations {
   /** The upstream proxy resolves the name: only rules for names and ports apply. */
   #judgeName(destination: Destination, proxies: readonly Upstream[], exit: ExitUse | null): void {
     const { host, port } = destination;
-    const verdict = this.#options.egress.judgeName({ host, port });
+    const verdict = this.options.egress.judgeName({ host, port });
     if (!verdict.ok) return this.#setHop(destination, null, verdict);
     const hop = this.#upstreams.hopTo(proxies, exit, host, port);
     this.#setHop(destination, { to: { address: '', port }, upstream: hop }, null);
@@ -223,7 +221,7 @@ export class Destinations {
   /** Selects a permitted one of `addresses`: the present one if it is still permitted. */
   #choose(destination: Destination, addresses: readonly string[]): void {
     const { host, isName, port } = destination;
-    const { egress, exit, context, relay } = this.#options;
+    const { egress, exit, context, relay } = this.options;
     const { upstreams, exits } = context;
     const { permitted, refusal } = permittedAddresses(egress, addresses, isName ? host : null, port, 'udp');
     const inUse = destination.hop?.to.address;
@@ -265,19 +263,19 @@ export class Destinations {
     if (hop.upstream) hop.upstream.association.sources.add(hop.upstream.destination);
     else this.#peers.add(hop.to);
     const { host, isNew } = destination;
-    const inspect = this.#options.onNew(host, hop.to, via?.upstream ?? null, isNew);
+    const inspect = this.options.onNew(host, hop.to, via?.upstream ?? null, isNew);
     if (isNew) destination.inspect = inspect;
     destination.isNew = false;
   }
 
   #pass(destination: Destination, { to, upstream }: Hop, datagram: Buffer, offset: number): void {
-    const { relay } = this.#options;
+    const { relay } = this.options;
     const verdict = destination.inspect?.(datagram.subarray(offset)) ?? false;
     if (verdict !== true) destination.inspect = null;
     if (verdict === 'denied') {
       // As long as it is remembered.
       destination.validForMs = Number.POSITIVE_INFINITY;
-      this.#setHop(destination, null, this.#options.egress.bittorrent);
+      this.#setHop(destination, null, this.options.egress.bittorrent);
       return this.#drop(destination, destination.refusal ?? '');
     }
     if (upstream) return upstream.association.send(upstream.destination, datagram, offset);
@@ -296,7 +294,7 @@ export class Destinations {
   #unroute(destination: Destination): void {
     if (!destination.isRouted) return;
     destination.isRouted = false;
-    this.#options.relay.removeRoute(destination.header);
+    this.options.relay.removeRoute(destination.header);
   }
 
   #forgetOldest(): void {
@@ -309,7 +307,7 @@ export class Destinations {
   }
 
   #drop({ host, port }: Destination, reason: Refusal): void {
-    this.#options.onDropped(reason, host, port);
+    this.options.onDropped(reason, host, port);
   }
 }
 

@@ -7,13 +7,10 @@ import { AddressType } from '../protocols/socks5.js';
 
 /** Several destinations (a name and its address) may lead to one host, so each is counted. */
 export class Peers {
-  readonly #relay: DatagramRelay;
   readonly #addresses = new Multiset<string>();
   readonly #endpoints = new Multiset<string>();
 
-  constructor(relay: DatagramRelay) {
-    this.#relay = relay;
-  }
+  constructor(private readonly relay: DatagramRelay) {}
 
   hasAddress(address: string): boolean {
     return this.#addresses.has(address);
@@ -23,12 +20,12 @@ export class Peers {
     this.#addresses.add(peer.address);
     const ip = parseIp(peer.address);
     if (this.#endpoints.add(formatHostPort(peer.address, peer.port)) && ip)
-      this.#relay.setSource(peer, writeDatagramHeader(ip, peer.port));
+      this.relay.setSource(peer, writeDatagramHeader(ip, peer.port));
   }
 
   remove(peer: Endpoint): void {
     this.#addresses.remove(peer.address);
-    if (this.#endpoints.remove(formatHostPort(peer.address, peer.port))) this.#relay.removeSource(peer);
+    if (this.#endpoints.remove(formatHostPort(peer.address, peer.port))) this.relay.removeSource(peer);
   }
 }
 
@@ -43,18 +40,16 @@ export interface UpstreamDestination {
 
 /** Decides which datagrams from an upstream proxy reach the client, by the same rule as for direct datagrams. */
 export class UpstreamSources {
-  readonly #egress: EgressPolicy;
-  readonly #fullCone: boolean;
   readonly #exact = new Multiset<number | string>();
   readonly #addresses = new Multiset<string>();
   /** Ports of destinations that the upstream proxy resolves. */
   readonly #namedPorts = new Multiset<number>();
 
   /** @param fullCone whether datagrams of hosts that the client has not sent to are accepted */
-  constructor(egress: EgressPolicy, fullCone: boolean) {
-    this.#egress = egress;
-    this.#fullCone = fullCone;
-  }
+  constructor(
+    private readonly egress: EgressPolicy,
+    private readonly fullCone: boolean,
+  ) {}
 
   add({ host, port, header }: UpstreamDestination): void {
     this.#exact.add(keyOf(header));
@@ -82,10 +77,10 @@ export class UpstreamSources {
   }
 
   #mayAnswer(ip: IpBytes, port: number): boolean {
-    const verdict = this.#egress.judge({ host: null, ip, port, protocol: 'udp' });
+    const verdict = this.egress.judge({ host: null, ip, port, protocol: 'udp' });
     // The address to which the upstream proxy resolves a name is unknown here, and may be private; only the port is known.
     if (this.#namedPorts.has(port)) return verdict.ok || verdict.reason === 'private';
-    return verdict.ok && (this.#fullCone || this.#addresses.has(formatIp(ip)));
+    return verdict.ok && (this.fullCone || this.#addresses.has(formatIp(ip)));
   }
 }
 

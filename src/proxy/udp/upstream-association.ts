@@ -53,7 +53,6 @@ class UpstreamAssociation {
   /** The upstream proxy; before one has answered, the first. */
   upstream: Upstream | null;
   readonly sources: UpstreamSources;
-  readonly #options: UpstreamAssociationOptions;
   #open: { readonly control: Stream; readonly socket: UpstreamSocket } | null = null;
   /** Datagrams that wait for the proxy; null: no request is running. */
   #waiting: Waiting[] | null = null;
@@ -64,9 +63,8 @@ class UpstreamAssociation {
   /** Why there is no association, during a pause. */
   #failure = '';
 
-  constructor(options: UpstreamAssociationOptions) {
+  constructor(private readonly options: UpstreamAssociationOptions) {
     const { upstreams, egress, context } = options;
-    this.#options = options;
     this.upstream = upstreams[0] ?? null;
     this.sources = new UpstreamSources(egress, context.settings.udp.fullCone);
   }
@@ -77,9 +75,9 @@ class UpstreamAssociation {
     if (this.#waiting === null && this.#mayAsk()) this.#ask();
     // The request may have finished synchronously.
     if (this.#open !== null) return this.send(to, datagram, offset);
-    if (this.#waiting === null) return this.#options.onDropped(this.#failure, to);
-    if (!this.#options.backlog.tryAcquire(datagram.length - offset)) {
-      return this.#options.onDropped('waiting', to);
+    if (this.#waiting === null) return this.options.onDropped(this.#failure, to);
+    if (!this.options.backlog.tryAcquire(datagram.length - offset)) {
+      return this.options.onDropped('waiting', to);
     }
     this.#waiting.push({ to, data: Buffer.from(datagram.subarray(offset)) });
   }
@@ -93,11 +91,11 @@ class UpstreamAssociation {
   }
 
   #mayAsk(): boolean {
-    return this.#options.context.io.now() - this.#askedAt >= this.#pauseMs;
+    return this.options.context.io.now() - this.#askedAt >= this.#pauseMs;
   }
 
   #ask(): void {
-    const { upstreams, exit, context, egress, client } = this.#options;
+    const { upstreams, exit, context, egress, client } = this.options;
     this.#askedAt = context.io.now();
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.#pauseMs * 2));
     this.#waiting = [];
@@ -143,7 +141,7 @@ class UpstreamAssociation {
   #openSocket(control: Stream, to: Endpoint): UpstreamSocket | string {
     const local = control.local.address;
     const isOfFamily = isIPv6(local) === isIPv6(to.address);
-    const { exit, relay } = this.#options;
+    const { exit, relay } = this.options;
     const end = (isIPv6(to.address) ? exit?.ipv6 : exit?.ipv4) ?? null;
     if (exit !== null && end === null) return 'exit-without-family';
     const everyAddress = isIPv6(to.address) ? '::' : '0.0.0.0';
@@ -157,13 +155,13 @@ class UpstreamAssociation {
   #mayBeRelay(control: Stream, { address, port }: Endpoint): boolean {
     const ip = parseIp(address);
     if (ip === null || port === 0) return false;
-    const verdict = this.#options.egress.judge({ host: null, ip, port, protocol: 'udp' });
+    const verdict = this.options.egress.judge({ host: null, ip, port, protocol: 'udp' });
     if (verdict.ok || verdict.reason === 'private' || verdict.reason === 'denied-by-rule') return true;
     return verdict.reason === 'always-denied' && normalizeAddress(address) === proxyAddress(control);
   }
 
   #onDatagram(datagram: Buffer, from: Endpoint, proxy: Endpoint): void {
-    const { relay, decisions, onIgnored } = this.#options;
+    const { relay, decisions, onIgnored } = this.options;
     if (!isSame(from, proxy)) return onIgnored('unsolicited');
     const header = readDatagramHeader(datagram);
     if (header === null) return onIgnored('upstream-malformed');
@@ -186,7 +184,7 @@ class UpstreamAssociation {
   #failed(reason: string): void {
     this.#attempt = null;
     this.#failure = reason;
-    const { context, onDropped } = this.#options;
+    const { context, onDropped } = this.options;
     if (reason !== 'max-connections') context.exits.failed(this.upstream?.exit ?? null);
     this.#shut();
     for (const { to } of this.#takeWaiting()) onDropped(reason, to);
@@ -195,7 +193,7 @@ class UpstreamAssociation {
   #takeWaiting(): readonly Waiting[] {
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
-    for (const { data } of waiting) this.#options.backlog.release(data.length);
+    for (const { data } of waiting) this.options.backlog.release(data.length);
     return waiting;
   }
 
@@ -233,13 +231,11 @@ export interface UpstreamHop {
 type SharedOptions = Omit<UpstreamAssociationOptions, 'upstreams' | 'backlog'>;
 
 export class UpstreamAssociations {
-  readonly #options: SharedOptions;
   readonly #backlog: Backlog;
   /** By address and credentials of the proxy: several rules may name the same proxy. */
   readonly #associations = new Map<string, UpstreamAssociation>();
 
-  constructor(options: SharedOptions) {
-    this.#options = options;
+  constructor(private readonly options: SharedOptions) {
     this.#backlog = new Backlog(options.context.settings.udp.maxWaitingForUpstream);
   }
 
@@ -251,7 +247,7 @@ export class UpstreamAssociations {
     ]);
     const association =
       this.#associations.get(key) ??
-      new UpstreamAssociation({ ...this.#options, upstreams, exit, backlog: this.#backlog });
+      new UpstreamAssociation({ ...this.options, upstreams, exit, backlog: this.#backlog });
     this.#associations.set(key, association);
     // RSV and FRAG are zero; the rest is as in a request.
     const header = Buffer.concat([Buffer.alloc(3), destinationFields(host, port)]);

@@ -19,7 +19,6 @@ interface Entry extends WorkerAccount {
   record: AccountRecord;
   rates: AccountRates | null;
   quota: Quota | null;
-  /** Bytes of its ended sessions. */
   endedBytes: number;
   sessions: Set<AccountSession>;
   places: number;
@@ -37,7 +36,6 @@ export interface WorkerAccountsOptions extends AccessRules {
 }
 
 export class WorkerAccounts {
-  readonly #options: WorkerAccountsOptions;
   readonly #byName = new Map<string, Entry>();
   readonly #byId = new Map<string, Entry>();
   /** Those with a live session. */
@@ -46,9 +44,7 @@ export class WorkerAccounts {
   readonly #withPlaces: number[] = [];
   #most = 0;
 
-  constructor(options: WorkerAccountsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: WorkerAccountsOptions) {}
 
   byUsername(username: string): WorkerAccount | undefined {
     return this.#byName.get(username);
@@ -72,7 +68,7 @@ export class WorkerAccounts {
       return this.#replace(entry, record, 'password-changed');
     entry.record = record;
     this.#endIfPast(entry, now);
-    endRefusedClients(entry, this.#options.geo);
+    endRefusedClients(entry, this.options.geo);
     this.#applyLimits(entry, before);
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
@@ -133,7 +129,7 @@ export class WorkerAccounts {
   makeRoomForAssociation({ sessions }: WorkerAccount, max: number): void {
     if (sessions.size < max) return;
     const associations = [...sessions].filter(({ command }) => command === 'udp-associate');
-    if (associations.length >= max) longestIdle(associations, this.#options.io.now())?.end('made-room');
+    if (associations.length >= max) longestIdle(associations, this.options.io.now())?.end('made-room');
   }
 
   sessionOpened(account: WorkerAccount, session: AccountSession): void {
@@ -162,7 +158,7 @@ export class WorkerAccounts {
     while (most > 0 && (counts[most] ?? 0) === 0) most -= 1;
     if (most === this.#most) return;
     this.#most = most;
-    this.#options.onMost(most);
+    this.options.onMost(most);
   }
 
   /** Ends the longest idle session of the account that has most places; false: there is none. */
@@ -173,7 +169,7 @@ export class WorkerAccounts {
 
   /** Ends the session of an account that has been idle longest, and for `minIdleMs`; false: there is none. */
   endLongestIdle({ sessions }: Pick<WorkerAccount, 'sessions'>, minIdleMs: number): boolean {
-    const nowMs = this.#options.io.now();
+    const nowMs = this.options.io.now();
     const found = longestIdle(sessions, nowMs);
     if (found === null || found.idleMs(nowMs) < minIdleMs) return false;
     found.end('made-room');
@@ -189,7 +185,7 @@ export class WorkerAccounts {
     if (entry.sessions.size === 0) return;
     if (isSuspended(entry.record, now)) endAll(entry, 'account-suspended');
     else if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
-    else if (!this.#options.schedules.isOpen(entry.record.schedule, now)) endAll(entry, 'outside-schedule');
+    else if (!this.options.schedules.isOpen(entry.record.schedule, now)) endAll(entry, 'outside-schedule');
   }
 
   /**
@@ -202,7 +198,7 @@ export class WorkerAccounts {
     const { limits, needsPermit } = entry.record;
     if (limits === before || entry.sessions.size === 0) return;
     const isClassChanged = limits.egressClass !== before.egressClass;
-    const policy = isClassChanged ? this.#options.egressOf(limits.egressClass) : null;
+    const policy = isClassChanged ? this.options.egressOf(limits.egressClass) : null;
     const isCounted = !(needsPermit && havePermits);
     const addresses = new Set<string>();
     let count = 0;
@@ -226,7 +222,7 @@ export class WorkerAccounts {
     let left = (quotaLeft ?? 0) + quotaCounted - entry.endedBytes;
     for (const { bytes } of entry.sessions) left -= bytes;
     // The sessions do not end within the transfer that uses it up.
-    const onUsedUp = (): void => void this.#options.io.timer(0, () => endAll(entry, 'over-quota'));
+    const onUsedUp = (): void => void this.options.io.timer(0, () => endAll(entry, 'over-quota'));
     entry.quota = quotaLeft === null ? null : new Quota(left, onUsedUp);
     if (quotaLeft !== null && left <= 0) endAll(entry, 'over-quota');
   }
@@ -243,7 +239,7 @@ export class WorkerAccounts {
       return;
     }
     if (up === Number.POSITIVE_INFINITY && down === Number.POSITIVE_INFINITY) return;
-    const { io } = this.#options;
+    const { io } = this.options;
     entry.rates = { up: createSharedRate(up, io), down: createSharedRate(down, io) };
     for (const session of entry.sessions) session.setRates(entry.rates);
   }

@@ -36,7 +36,6 @@ export type SessionChange = Extract<WorkerEvent, { kind: 'session-destination' |
 type LoginGroup = { -readonly [Field in keyof LoginsEvent]: LoginsEvent[Field] };
 
 export class Events {
-  readonly #options: EventsOptions;
   #batch: WorkerEvent[] = [];
   /** Index of the event that opened a session, by slot. */
   readonly #opened = new Map<number, number>();
@@ -51,9 +50,7 @@ export class Events {
   #lines = 0;
   #droppedLines = 0;
 
-  constructor(options: EventsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: EventsOptions) {}
 
   /**
    * Adds a session event. In a long batch (the control plane is behind), the last event of a kind replaces the session's
@@ -72,8 +69,8 @@ export class Events {
 
   push(event: WorkerEvent): void {
     if (this.#batch.length === 0) {
-      this.#beganAt = this.#options.now();
-      this.#options.setWaiting(true);
+      this.#beganAt = this.options.now();
+      this.options.setWaiting(true);
     }
     this.#batch.push(event);
   }
@@ -122,7 +119,7 @@ export class Events {
   }
 
   login(outcome: LoginOutcome, username: string, accountId: string | null, client: string): void {
-    const at = this.#options.date();
+    const at = this.options.date();
     const key = `${outcome} ${client} ${username}`;
     const known = this.#logins.get(key);
     if (known) {
@@ -142,8 +139,8 @@ export class Events {
    */
   flush(isIdle: boolean): number {
     if (this.#batch.length === 0) return Number.POSITIVE_INFINITY;
-    if (this.#sent - this.#options.batchesRead() >= MAX_UNREAD) return MAX_DELAY_MS;
-    const now = this.#options.now();
+    if (this.#sent - this.options.batchesRead() >= MAX_UNREAD) return MAX_DELAY_MS;
+    const now = this.options.now();
     const isQuiet = isIdle && this.#beganAt - this.#sentAt > RECENT_MS;
     const dueMs = this.#beganAt + (isQuiet ? IDLE_DELAY_MS : MAX_DELAY_MS) - now;
     if (dueMs > 0 && this.#batch.length < MAX_BATCH) return dueMs;
@@ -162,12 +159,12 @@ export class Events {
     this.#logins.clear();
     this.#lines = 0;
     this.#droppedLines = 0;
-    this.#sentAt = this.#options.now();
+    this.#sentAt = this.options.now();
     if (batch.length > 0) {
       this.#sent += 1;
-      this.#options.post(batch);
+      this.options.post(batch);
     }
-    this.#options.setWaiting(false);
+    this.options.setWaiting(false);
   }
 }
 

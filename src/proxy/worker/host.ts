@@ -79,7 +79,6 @@ export function createHost(deps: WorkerDeps) {
     names: new SourceTable(shared.loginNames, thread),
     now: sharedClock,
   });
-  /** Whether PROXY headers of this peer are trusted. */
   const isTrustedProxy = createProxySources(settings.proxyProtocolFrom);
   const authorized = new AuthorizedClients();
   const mayChooseExit = settings.exitSuffix.length > 0 ? exits.mayChoose : null;

@@ -6,13 +6,10 @@ import type { Events } from './events.js';
 
 /** The right of one session to be open. */
 export class Permit {
-  readonly #onRelease: () => void;
   #session: Pick<AccountSession, 'end'> | null = null;
   #isReleased = false;
 
-  constructor(onRelease: () => void) {
-    this.#onRelease = onRelease;
-  }
+  constructor(private readonly onRelease: () => void) {}
 
   /** Gives the permit to a session, which releases it at its end. */
   use(session: Pick<AccountSession, 'end'>): void {
@@ -26,7 +23,7 @@ export class Permit {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#onRelease();
+    this.onRelease();
   }
 
   releaseUnused(): void {
@@ -44,21 +41,18 @@ export interface PermitRequest {
 }
 
 export class WorkerPermits {
-  readonly #events: Pick<Events, 'push'>;
   readonly #waiting = new Map<number, (answer: PermitAnswer) => void>();
   /** Permits that have not been released. */
   readonly #open = new Map<number, Permit>();
   #token = 0;
 
-  constructor(events: Pick<Events, 'push'>) {
-    this.#events = events;
-  }
+  constructor(private readonly events: Pick<Events, 'push'>) {}
 
   /** Calls `done` later, unless the request is cancelled before. */
   acquire({ record }: WorkerAccount, client: Endpoint, done: (answer: PermitAnswer) => void): PermitRequest {
     const token = this.#nextToken();
     this.#waiting.set(token, done);
-    this.#events.push({ kind: 'permit-wanted', token, accountId: record.id, client: client.address });
+    this.events.push({ kind: 'permit-wanted', token, accountId: record.id, client: client.address });
     return { cancel: () => void this.#waiting.delete(token) };
   }
 
@@ -76,7 +70,7 @@ export class WorkerPermits {
     const token = this.#nextToken();
     const permit = this.#opened(token);
     permit.use(session);
-    this.#events.push({ kind: 'permit-held', token, accountId: record.id, client: client.address });
+    this.events.push({ kind: 'permit-held', token, accountId: record.id, client: client.address });
     return permit;
   }
 
@@ -88,7 +82,7 @@ export class WorkerPermits {
   #opened(token: number): Permit {
     const permit = new Permit(() => {
       this.#open.delete(token);
-      this.#events.push({ kind: 'permit-released', token });
+      this.events.push({ kind: 'permit-released', token });
     });
     this.#open.set(token, permit);
     return permit;

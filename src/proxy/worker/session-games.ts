@@ -25,7 +25,6 @@ export interface SessionGamesOptions {
 }
 
 export class SessionGames {
-  readonly #options: SessionGamesOptions;
   /** Oldest first: at most one for a stream, one for each destination of an association. */
   #inspected: Inspected[] = [];
   #reported: string | null = null;
@@ -33,9 +32,7 @@ export class SessionGames {
   /** Detected too soon after the last report: reported at the end of the interval. */
   #waiting: string | null = null;
 
-  constructor(options: SessionGamesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SessionGamesOptions) {}
 
   /**
    * Applies the rules to a destination. When more than MAX_INSPECTED destinations wait for bytes, the oldest is decided as if it
@@ -70,7 +67,7 @@ export class SessionGames {
       if (!inspected.isFed) this.#decide(inspected, inspected.matcher.settle());
       inspected.isFed = false;
     }
-    if (this.#waiting !== null && now - this.#reportedAt >= this.#options.intervalMs)
+    if (this.#waiting !== null && now - this.#reportedAt >= this.options.intervalMs)
       this.#report(this.#waiting);
   }
 
@@ -99,14 +96,14 @@ export class SessionGames {
   }
 
   #found(gameId: string): void {
-    if (this.#options.now() - this.#reportedAt >= this.#options.intervalMs) return this.#report(gameId);
+    if (this.options.now() - this.#reportedAt >= this.options.intervalMs) return this.#report(gameId);
     this.#waiting = gameId === this.#reported ? null : gameId;
   }
 
   #report(gameId: string): void {
     this.#reported = gameId;
-    this.#reportedAt = this.#options.now();
+    this.#reportedAt = this.options.now();
     this.#waiting = null;
-    this.#options.onGame(gameId);
+    this.options.onGame(gameId);
   }
 }

@@ -14,21 +14,19 @@ export interface WorkerSessionsOptions extends Omit<SessionContext, 'onEnded'> {
 }
 
 export class WorkerSessions {
-  readonly #options: WorkerSessionsOptions;
   readonly #context: SessionContext;
   /** By slot. */
   readonly #sessions: (WorkerSession | undefined)[] = [];
   readonly #slots: SlotPool;
 
-  constructor(options: WorkerSessionsOptions) {
-    this.#options = options;
+  constructor(private readonly options: WorkerSessionsOptions) {
     this.#context = { ...options, onEnded: (session) => this.#remove(session) };
     this.#slots = new SlotPool(options.counts);
   }
 
   /** The session with this slot and generation; undefined when it has ended. */
   get(slot: number, generation: number): WorkerSession | undefined {
-    return this.#options.counts.generations[slot] === generation ? this.#sessions[slot] : undefined;
+    return this.options.counts.generations[slot] === generation ? this.#sessions[slot] : undefined;
   }
 
   all(): WorkerSession[] {
@@ -37,7 +35,7 @@ export class WorkerSessions {
 
   /** Opens a session, or returns which limit refuses it. */
   open(request: SessionRequest): WorkerSession | PlaceRefusal {
-    const { guards, places } = this.#options;
+    const { guards, places } = this.options;
     const refusal = places.acquire(request);
     if (refusal === 'max-connections-per-account')
       guards.refused(request.account, 'maxConnections', request.client.address);
@@ -49,17 +47,17 @@ export class WorkerSessions {
     }
     const session = new WorkerSession(request, slot, this.#context);
     this.#sessions[slot] = session;
-    this.#options.accounts.sessionOpened(request.account, session);
+    this.options.accounts.sessionOpened(request.account, session);
     return session;
   }
 
   /** Continues a session of another process, whatever the limits are; in the slot that the control plane expects. */
   continue(request: SessionRequest, handed: HandedSession): WorkerSession {
-    this.#options.places.count(request);
+    this.options.places.count(request);
     const slot = this.#slots.acquire();
     const session = new WorkerSession(request, slot, this.#context);
     this.#sessions[slot] = session;
-    this.#options.accounts.sessionOpened(request.account, session);
+    this.options.accounts.sessionOpened(request.account, session);
     session.continue(handed);
     return session;
   }
@@ -70,15 +68,15 @@ export class WorkerSessions {
 
   /** Applies the time limits to every session. Call it about once a second. */
   tick(): void {
-    const now = this.#options.now();
+    const now = this.options.now();
     for (const session of this.#sessions) session?.tick(now);
   }
 
   #remove(session: WorkerSession): void {
     this.#sessions[session.slot] = undefined;
     session.releasePermit();
-    this.#options.accounts.sessionOver(session.account, session);
-    this.#options.places.release(session);
+    this.options.accounts.sessionOver(session.account, session);
+    this.options.places.release(session);
     this.#slots.release(session.slot);
   }
 }

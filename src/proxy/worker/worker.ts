@@ -17,7 +17,6 @@ const TICK_MS = 1_000;
 
 export class ProxyWorker {
   readonly host: WorkerHost;
-  readonly #deps: WorkerDeps;
   /** By id: sockets that the control plane has opened, or that the node engine opens. */
   readonly #listeners = new Map<number, { close(): void }>();
   /** Null in all workers but the first. */
@@ -30,8 +29,7 @@ export class ProxyWorker {
   /** What has been captured must not change. */
   #isCaptured = false;
 
-  constructor(deps: WorkerDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: WorkerDeps) {
     this.host = createHost(deps);
     this.#exitChecks = deps.start.index === 0 ? new ExitChecks(this.host, this.host.exits) : null;
     this.host.io.timer(TICK_MS, this.#tick);
@@ -120,7 +118,7 @@ export class ProxyWorker {
       case 'stop':
         if (!this.#isCaptured) this.#end();
         this.#isFrozen = false;
-        return this.#deps.stop();
+        return this.deps.stop();
     }
   }
 

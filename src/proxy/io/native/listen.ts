@@ -17,19 +17,17 @@ const BACKLOG = 4096;
 
 /** Accepts the connections of a listening socket, which the caller still owns. */
 export class Acceptor implements Watcher {
-  readonly #loop: Loop;
-  readonly #fd: number;
-  readonly #onConnection: (stream: Stream) => void;
   readonly #peer = new Uint8Array(c.SOCKADDR_BYTES);
   #registration: Registration;
   /** A descriptor kept in reserve, to accept and close a connection when there is no other left; -1: none. */
   #spare: number;
   #isClosed = false;
 
-  constructor(loop: Loop, fd: number, onConnection: (stream: Stream) => void) {
-    this.#loop = loop;
-    this.#fd = fd;
-    this.#onConnection = onConnection;
+  constructor(
+    private readonly loop: Loop,
+    private readonly fd: number,
+    private readonly onConnection: (stream: Stream) => void,
+  ) {
     this.#spare = openSpare();
     if (this.#spare !== -1) loop.own(this.#spare);
     this.#registration = loop.add(fd, c.EPOLLIN | c.EPOLLEXCLUSIVE, this);
@@ -37,16 +35,16 @@ export class Acceptor implements Watcher {
 
   close(): void {
     this.#isClosed = true;
-    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, false);
+    if (this.#registration !== NOT_WATCHED) this.loop.remove(this.fd, this.#registration, false);
     this.#registration = NOT_WATCHED;
-    if (this.#spare !== -1) this.#loop.close(this.#spare);
+    if (this.#spare !== -1) this.loop.close(this.#spare);
     this.#spare = -1;
   }
 
   ready(): void {
-    const { libc } = this.#loop;
+    const { libc } = this.loop;
     for (let accepted = 0; accepted < ACCEPTS_PER_TURN && this.#registration !== NOT_WATCHED; accepted += 1) {
-      const fd = libc.accept(this.#fd, this.#peer);
+      const fd = libc.accept(this.fd, this.#peer);
       if (fd >= 0) {
         this.#take(fd);
         continue;
@@ -61,29 +59,29 @@ export class Acceptor implements Watcher {
   }
 
   #take(fd: number): void {
-    this.#loop.own(fd);
-    const stream = new NativeStream(this.#loop, fd, readSockaddr(this.#peer));
-    if (stream.register()) this.#onConnection(stream);
+    this.loop.own(fd);
+    const stream = new NativeStream(this.loop, fd, readSockaddr(this.#peer));
+    if (stream.register()) this.onConnection(stream);
   }
 
   /** At the limit of descriptors: accepts one connection by the spare descriptor and closes it. Otherwise epoll would report it forever. */
   #refuseOne(): void {
     if (this.#spare === -1) return;
     closeSync(this.#spare);
-    const fd = this.#loop.libc.accept(this.#fd, this.#peer);
-    if (fd >= 0) this.#loop.libc.close(fd);
+    const fd = this.loop.libc.accept(this.fd, this.#peer);
+    if (fd >= 0) this.loop.libc.close(fd);
     this.#spare = openSpare();
-    if (this.#spare !== -1) this.#loop.own(this.#spare);
+    if (this.#spare !== -1) this.loop.own(this.#spare);
   }
 
   /** Removes the socket from the epoll set for RETRY_MS, because epoll would report the waiting connections again at once. */
   #rest(): void {
-    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, false);
+    if (this.#registration !== NOT_WATCHED) this.loop.remove(this.fd, this.#registration, false);
     this.#registration = NOT_WATCHED;
-    this.#loop.timer(RETRY_MS, () => {
+    this.loop.timer(RETRY_MS, () => {
       if (this.#isClosed) return;
       if (this.#spare === -1) this.#spare = openSpare();
-      this.#registration = this.#loop.add(this.#fd, c.EPOLLIN | c.EPOLLEXCLUSIVE, this);
+      this.#registration = this.loop.add(this.fd, c.EPOLLIN | c.EPOLLEXCLUSIVE, this);
       if (this.#registration === NOT_WATCHED) this.#rest();
     });
   }

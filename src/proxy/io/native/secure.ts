@@ -10,7 +10,6 @@ import { NativeStream } from './stream.js';
 export const SECURED = 'ok';
 
 export class Securing implements Attempt, StreamListener {
-  readonly #listener: ConnectListener;
   #stream: NativeStream | null = null;
   #received = '';
   #isCancelled = false;
@@ -20,10 +19,9 @@ export class Securing implements Attempt, StreamListener {
     loop: Loop,
     stream: NativeStream,
     tls: ProxyTls,
-    listener: ConnectListener,
+    private readonly listener: ConnectListener,
     send: (request: SecureRequest) => void,
   ) {
-    this.#listener = listener;
     const ends = new Int32Array(2);
     if (loop.libc.streamPair(ends) !== 0) {
       const code = c.codeOf(loop.libc.errno());
@@ -57,7 +55,7 @@ export class Securing implements Attempt, StreamListener {
     if (after !== '') return this.onFailed('speaks-first');
     this.#stream = null;
     stream.pause();
-    this.#listener.onConnected(stream);
+    this.listener.onConnected(stream);
   }
 
   onEnd(): void {
@@ -67,6 +65,6 @@ export class Securing implements Attempt, StreamListener {
   onFailed(code: string): void {
     if (this.#stream === null) return;
     this.cancel();
-    this.#listener.onFailed(code);
+    this.listener.onFailed(code);
   }
 }

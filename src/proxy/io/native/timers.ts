@@ -23,18 +23,16 @@ class Entry implements Timer {
 
 export class TimerWheel {
   readonly #heads = new Array<Entry | null>(SLOTS).fill(null);
-  readonly #now: () => number;
   #tick: number;
   #size = 0;
 
   /** @param now monotonic, in ms */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(private readonly now: () => number) {
     this.#tick = Math.floor(now() / TICK_MS);
   }
 
   set(delayMs: number, callback: () => void): Timer {
-    const due = Math.max(this.#tick + 1, Math.ceil((this.#now() + Math.max(0, delayMs)) / TICK_MS));
+    const due = Math.max(this.#tick + 1, Math.ceil((this.now() + Math.max(0, delayMs)) / TICK_MS));
     const entry = new Entry(due, callback, this);
     const slot = due % SLOTS;
     const head = this.#heads[slot] ?? null;
@@ -59,7 +57,7 @@ export class TimerWheel {
 
   /** Calls the callbacks that are due. */
   run(): void {
-    const now = Math.floor(this.#now() / TICK_MS);
+    const now = Math.floor(this.now() / TICK_MS);
     // After a long pause each slot is checked once, not once for every missed tick.
     const first = Math.max(this.#tick + 1, now - SLOTS + 1);
     this.#tick = now;
@@ -69,11 +67,11 @@ export class TimerWheel {
   /** Time until the next timer is due, in ms, at most `mostMs`. */
   idleMs(mostMs: number): number {
     if (this.#size === 0) return mostMs;
-    const base = Math.floor(this.#now() / TICK_MS);
+    const base = Math.floor(this.now() / TICK_MS);
     const most = Math.min(SLOTS, Math.ceil(mostMs / TICK_MS));
     for (let ahead = this.#tick - base + 1; ahead < most; ahead += 1) {
       for (let entry = this.#heads[(base + ahead + SLOTS) % SLOTS] ?? null; entry; entry = entry.next) {
-        if (entry.dueTick <= base + ahead) return Math.max(0, entry.dueTick * TICK_MS - this.#now());
+        if (entry.dueTick <= base + ahead) return Math.max(0, entry.dueTick * TICK_MS - this.now());
       }
     }
     return mostMs;

@@ -13,9 +13,6 @@ class Direction {
   /** Bytes that are read and not yet written, because `to` is blocked or the rate does not permit more. */
   #held: Buffer | null;
   #share: FlowShare | null = null;
-  readonly #account: QuotaHolder;
-  readonly #onChunk: (chunk: Buffer) => boolean;
-  readonly #onDone: () => void;
 
   /**
    * @param onChunk sees each chunk before it is written; false: it is dropped
@@ -25,14 +22,11 @@ class Direction {
     readonly from: Socket,
     readonly to: Socket,
     early: Buffer | null,
-    account: QuotaHolder,
-    onChunk: (chunk: Buffer) => boolean,
-    onDone: () => void,
+    private readonly account: QuotaHolder,
+    private readonly onChunk: (chunk: Buffer) => boolean,
+    private readonly onDone: () => void,
   ) {
     this.#held = early;
-    this.#account = account;
-    this.#onChunk = onChunk;
-    this.#onDone = onDone;
     to.on('drain', this.#pump);
     from.on('data', (chunk: Buffer) => {
       this.#held = chunk;
@@ -72,7 +66,7 @@ class Direction {
     const { from, to } = this;
     while (this.#held !== null) {
       const { length } = this.#held;
-      const { quota } = this.#account;
+      const { quota } = this.account;
       const most = quota === null ? length : Math.min(length, quota.left);
       const bytes = to.writableNeedDrain || most <= 0 ? 0 : (this.#share?.take(most) ?? most);
       if (bytes === 0) {
@@ -82,7 +76,7 @@ class Direction {
       const chunk = bytes === length ? this.#held : this.#held.subarray(0, bytes);
       this.#held = bytes === length ? null : this.#held.subarray(bytes);
       quota?.spend(bytes);
-      if (this.#onChunk(chunk)) to.write(chunk);
+      if (this.onChunk(chunk)) to.write(chunk);
     }
     if (this.hasEnded) this.#finish();
     else if (to.writableNeedDrain) from.pause();
@@ -92,7 +86,7 @@ class Direction {
   #finish(): void {
     if (this.isDone) return;
     this.isDone = true;
-    this.#onDone();
+    this.onDone();
     this.to.end();
   }
 }

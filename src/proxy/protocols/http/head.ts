@@ -40,21 +40,18 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t \x21-\x7e\x80-\xff]*$/;
 
 export class HeadReader {
-  readonly #limits: HeadLimits;
   #bytes: Buffer = Buffer.alloc(0);
   #scannedTo = 0;
   #lineAt = 0;
   #startLine: string | null = null;
   #fields: Field[] = [];
 
-  constructor(limits: HeadLimits) {
-    this.#limits = limits;
-  }
+  constructor(private readonly limits: HeadLimits) {}
 
   /** Adds bytes. After a result other than 'more' the reader must not be used again. */
   feed(chunk: Buffer): HeadResult {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
-    const { maxHeaderBytes } = this.#limits;
+    const { maxHeaderBytes } = this.limits;
     const end = Math.min(this.#bytes.length, maxHeaderBytes);
     while (this.#scannedTo < end) {
       const at = this.#scannedTo;
@@ -86,7 +83,7 @@ export class HeadReader {
         rest: rest.length > 0 ? rest : null,
       };
     }
-    if (this.#fields.length >= this.#limits.maxHeaderFields) return TOO_LARGE;
+    if (this.#fields.length >= this.limits.maxHeaderFields) return TOO_LARGE;
     const field = readField(line);
     if (field === null) return MALFORMED;
     this.#fields.push(field);
