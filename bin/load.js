@@ -37,12 +37,7 @@ module.exports = function load(name) {
   loaded.set(name, module);
   const filename = join(PROGRAM, name);
   const cachedData = read(join(KEPT, name));
-  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, 'utf8')}\n})`;
-  const script = new Script(source, {
-    filename,
-    cachedData,
-    importModuleDynamically: constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const script = compile(filename, cachedData);
   if (!cachedData || script.cachedDataRejected) {
     if (compiled.size === 0) setTimeout(keep, KEEP_AFTER_MS).unref();
     compiled.set(name, script);
@@ -57,6 +52,12 @@ module.exports = function load(name) {
   }
   return module.exports;
 };
+
+function compile(filename, cachedData) {
+  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, 'utf8')}\n})`;
+  const importModuleDynamically = constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  return new Script(source, { filename, cachedData, importModuleDynamically });
+}
 
 /** Whether nobody but root and this user may write it. */
 function isOurs(path) {
@@ -76,26 +77,44 @@ function read(file) {
   }
 }
 
-/** Does nothing where the folder is read-only: then each start compiles. */
+/** Where the folder is read-only, each start compiles. */
 function keep() {
   try {
-    mkdirSync(KEPT, { recursive: true, mode: 0o755 });
-    if (!isOurs(KEPT)) return;
-    for (const [name, script] of compiled) {
-      const code = script.createCachedData();
-      const checksum = Buffer.alloc(4);
-      checksum.writeUInt32LE(crc32(code));
-      // Renamed, so that no start reads half a file.
-      const written = join(KEPT, `${name}.${process.pid}-${threadId}`);
-      try {
-        writeFileSync(written, Buffer.concat([checksum, code]), { mode: 0o644, flag: 'wx' });
-        renameSync(written, join(KEPT, name));
-      } finally {
-        rmSync(written, { force: true });
-      }
-    }
-    for (const name of readdirSync(KEPT))
-      if (name.endsWith('.js') && !existsSync(join(PROGRAM, name))) rmSync(join(KEPT, name));
+    write();
   } catch {}
   compiled.clear();
+}
+
+/**
+ * Keeps the code of every file: of those that were loaded what has been called so far, of the others, such as those of threads, all
+ * of it. Throws when it cannot.
+ */
+module.exports.keepAll = function keepAll() {
+  const { setFlagsFromString } = require('node:v8');
+  // Off again before the code is kept: V8 refuses code that was kept with other flags than it is read with.
+  setFlagsFromString('--no-lazy');
+  for (const name of readdirSync(PROGRAM))
+    if (name.endsWith('.js') && !loaded.has(name)) compiled.set(name, compile(join(PROGRAM, name)));
+  setFlagsFromString('--lazy');
+  write();
+};
+
+function write() {
+  mkdirSync(KEPT, { recursive: true, mode: 0o755 });
+  if (!isOurs(KEPT)) return;
+  for (const [name, script] of compiled) {
+    const code = script.createCachedData();
+    const checksum = Buffer.alloc(4);
+    checksum.writeUInt32LE(crc32(code));
+    // Renamed, so that no start reads half a file.
+    const written = join(KEPT, `${name}.${process.pid}-${threadId}`);
+    try {
+      writeFileSync(written, Buffer.concat([checksum, code]), { mode: 0o644, flag: 'wx' });
+      renameSync(written, join(KEPT, name));
+    } finally {
+      rmSync(written, { force: true });
+    }
+  }
+  for (const name of readdirSync(KEPT))
+    if (name.endsWith('.js') && !existsSync(join(PROGRAM, name))) rmSync(join(KEPT, name));
 }

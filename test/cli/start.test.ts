@@ -28,10 +28,11 @@ async function install(t: Scope, files: Readonly<Record<string, string>>): Promi
   return root;
 }
 
-async function start(root: string, ...nodeOptions: string[]) {
-  const child = spawn(process.execPath, [...nodeOptions, join(root, 'bin/pulsegate.js'), '--version'], {
-    env: { ...process.env, NO_COLOR: '1' },
-  });
+const start = (root: string, ...nodeOptions: string[]) =>
+  runNode(...nodeOptions, join(root, 'bin/pulsegate.js'), '--version');
+
+async function runNode(...words: string[]) {
+  const child = spawn(process.execPath, words, { env: { ...process.env, NO_COLOR: '1' } });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: child.exitCode, stdout, stderr };
 }
@@ -104,6 +105,21 @@ describe('kept code', () => {
     code.writeUInt8(code.readUInt8(code.length - 1) ^ 1, code.length - 1);
     await writeFile(kept, code);
     assert.deepEqual(await start(root), { code: 0, stdout: 'other\n', stderr: '' });
+  });
+
+  it('of the whole program comes from a command', async (t) => {
+    const root = await install(t, {
+      'dist/program/package.json': '{ "type": "commonjs" }',
+      'dist/program/cli.js': "module.exports = require('../../bin/load.js')('cli-hash.js');\n",
+      'dist/program/cli-hash.js': program('first'),
+      'dist/program/thread-hash.js': 'exports.none = 1;',
+    });
+    const { code, stderr } = await runNode(join(root, 'bin/keep-code.js'));
+    assert.deepEqual([code, stderr], [0, '']);
+    const kept = (await readdir(join(root, 'dist/kept-code'))).sort();
+    assert.deepEqual(kept, ['cli-hash.js', 'cli.js', 'thread-hash.js']);
+    await writeFile(join(root, 'dist/program/cli-hash.js'), program('other'));
+    assert.equal((await start(root)).stdout, 'first\n');
   });
 });
 

@@ -110,6 +110,7 @@ check 'installs the example units of agents' bash -c 'systemd-analyze verify /us
 check 'installs the manual page' bash -c 'gzip -t /usr/share/man/man1/pulsegate.1.gz'
 check 'installs completions' bash -n /usr/share/bash-completion/completions/pulsegate
 check 'finds its configuration' pulsegate config check
+check 'compiles the program' compgen -G '/usr/lib/pulsegate/dist/kept-code/daemon-*.js' >/dev/null
 serve
 check 'adds an account as root beside the service' bash -c 'printf "secret-1\n" | pulsegate account add anna --password-stdin'
 check 'accepts the password, and lists the account' lists_anna
