@@ -535,6 +535,28 @@ test('an account that goes on is suspended: its sessions end, and it comes back 
   const lift = { suspendedUntil: null };
   const withoutEgress = await first.api('PATCH', path, lift, { authorization: `Bearer ${secret}` });
   assert.equal(withoutEgress.status, 403, withoutEgress.text);
+  // What a person has suspended can be lifted without that right; a reason of the guard's own is not taken.
+  const { items: others } = (await first.api('GET', '/api/v1/accounts?search=other')).json as {
+    items: { id: string }[];
+  };
+  const otherPath = `/api/v1/accounts/${others[0]?.id}`;
+  const suspend = (reason: string) =>
+    first.api('POST', '/api/v1/accounts/bulk', {
+      ids: [others[0]?.id],
+      action: { type: 'suspend', reason },
+      dryRun: false,
+    });
+  assert.match(
+    (await suspend('too-many-connections')).text,
+    /"path":"body.action.reason".*words of your own/,
+  );
+  assert.equal((await suspend('unpaid')).status, 200);
+  assert.notEqual(
+    ((await first.api('GET', otherPath)).json as { suspendedUntil: string }).suspendedUntil,
+    null,
+  );
+  const lifted = await first.api('PATCH', otherPath, lift, { authorization: `Bearer ${secret}` });
+  assert.equal((lifted.json as { suspendedUntil: unknown }).suspendedUntil, null, lifted.text);
   // Without that right, neither the suspension nor its reason can be replaced.
   for (const action of [{ type: 'resume' }, { type: 'suspend', reason: 'unpaid' }]) {
     const bulk = { ids: [id], action, dryRun: false };

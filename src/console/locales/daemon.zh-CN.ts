@@ -35,6 +35,7 @@ export const FIELD_TEXTS: Readonly<Record<FieldError['code'], string>> = {
   'short-password': '至少 {min} 个字符',
   'admin-username': '不能使用',
   'not-storable': '含有无法保存的字符',
+  'guard-reason': '这是防护自己暂停账号时写的原因，请换一种说法',
   blank: '为空，或含有无法保存的字符',
   tags: '最多 {max} 个标签，每个 1 到 {maxCharacters} 个字符，不含逗号、分号和控制字符',
   ...ADDRESS,

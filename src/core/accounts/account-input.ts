@@ -13,6 +13,7 @@ import {
   storedFields,
 } from './fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
+import { isByGuard } from './usage/guard.js';
 import { type AccountLimits, EGRESS_LIMITS, NO_LIMITS } from './usage/limits.js';
 
 /** Undefined fields are not changed; of a new account they have their initial value. `expiresAt` in ms since the epoch. */
@@ -88,6 +89,8 @@ export function needsOf(
 ): readonly Need[] {
   const needs = FIELDS.flatMap(([name, field]) => {
     const isOther = change[name] !== undefined && change[name] !== present[name];
+    if (name === 'suspendedUntil' && present.suspendReason !== undefined && !isByGuard(present.suspendReason))
+      return [];
     return isOther && field.needs && !(isSeller && field.setBy.sellers) ? field.needs : [];
   });
   const limits: { readonly [Name in keyof AccountLimits]?: unknown } = change.limits ?? {};

@@ -29,6 +29,7 @@ export const FIELD_TEXTS = {
   'short-password': 'must have at least {min} characters',
   'admin-username': 'cannot be used',
   'not-storable': 'contains characters that cannot be stored',
+  'guard-reason': 'is what the guard writes when it suspends an account: use words of your own',
   blank: 'is blank, or contains characters that cannot be stored',
   tags: 'must be at most {max} tags of 1 to {maxCharacters} characters without commas, semicolons and control characters',
   ...ADDRESS_TEXTS,

@@ -8,6 +8,7 @@ import {
   storedFields,
 } from '../../../core/accounts/fields/account-fields.js';
 import { isValidTag } from '../../../core/accounts/fields/contacts.js';
+import { isByGuard } from '../../../core/accounts/usage/guard.js';
 import { fromIsoOrNull } from '../../../core/clock.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { fault, Guid, TimeIn } from '../../api/schemas.js';
@@ -31,7 +32,13 @@ export const BulkAction = z.discriminatedUnion('type', [
   /** Refuses logins and ends sessions, until a time or until it is lifted (null). The player is told the reason. */
   z.object({
     type: z.literal('suspend'),
-    reason: z.string().trim().min(1).max(MAX_SUSPEND_REASON).refine(isValidRemarks, fault('not-storable')),
+    reason: z
+      .string()
+      .trim()
+      .min(1)
+      .max(MAX_SUSPEND_REASON)
+      .refine(isValidRemarks, fault('not-storable'))
+      .refine((text) => !isByGuard(text), fault('guard-reason')),
     until: TimeIn.nullable().default(null),
   }),
   /** Lifts a suspension; with `ofGuard` also one by the guard, which needs egress:write. */

@@ -148,7 +148,7 @@ export const AccountChange = z
     ...Fields.shape,
     /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
     owner: Guid.nullable(),
-    /** Lifts a suspension. Needs egress:write. */
+    /** Lifts a suspension; one by the guard needs egress:write. */
     suspendedUntil: z.null(),
     contacts: ContactsChange,
   })
