@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
+import type { RequestKey } from '../core/audit/audit.js';
 import type { AgentContext, BuiltAgent } from './context.js';
 import type { Intake } from './intake.js';
 import type { Runner } from './runner.js';
@@ -18,8 +19,18 @@ export function createControl(
   const isWebhook = (name: string) => Object.hasOwn(webhooks.agents, name);
   const fixedKey = (name: string) => (isWebhook(name) ? webhooks.agents[name]?.sessionKey : null) ?? null;
 
-  async function queue(run: Omit<NewRun, 'id' | 'acceptedAt'>): Promise<QueuedAnswer> {
-    const result = await intake.accept({ run, idempotency: null, answer: () => ({}) });
+  async function queue(
+    run: Omit<NewRun, 'id' | 'acceptedAt'>,
+    requestKey: RequestKey | undefined,
+  ): Promise<QueuedAnswer> {
+    const idempotency = requestKey
+      ? {
+          key: requestKey.key,
+          digest: requestKey.digest,
+          stored: (runId: string) => requestKey.pending(runId, { runId, session: run.session }),
+        }
+      : null;
+    const result = await intake.accept({ run, idempotency, answer: () => ({}) });
     if (result.outcome === 'stored') return { ok: true, runId: result.runId, session: run.session };
     return { ok: false, reason: result.outcome === 'stopping' ? 'stopping' : 'full' };
   }
@@ -43,20 +54,20 @@ export function createControl(
         };
       }),
 
-    async send(agent, message, sessionKey, origin) {
+    async send(agent, message, sessionKey, origin, requestKey) {
       if (!byName.has(agent)) return { ok: false, reason: 'no-agent' };
       if (messageFault(message) !== null) return { ok: false, reason: 'bad-message' };
       const session = chooseSession(fixedKey(agent), sessionKey, randomUUID);
       if (session === null) return { ok: false, reason: 'key-conflict' };
-      return queue({ kind: 'message', agent, message, session, origin, rerunOf: null });
+      return queue({ kind: 'message', agent, message, session, origin, rerunOf: null }, requestKey);
     },
 
-    async rerun(id) {
+    async rerun(id, requestKey) {
       const run = await runs.get(id);
       if (!run) return { ok: false, reason: 'no-run' };
       if (!byName.has(run.agent)) return { ok: false, reason: 'no-agent' };
       const { kind, agent, session, message } = run;
-      return queue({ kind, agent, session, message, origin: 'api', rerunOf: id });
+      return queue({ kind, agent, session, message, origin: 'api', rerunOf: id }, requestKey);
     },
 
     cancel: runner.cancel,

@@ -15,6 +15,8 @@ export interface WantedRun {
     readonly digest: string;
     /** Time for which the key is stored, in ms; KEY_LIFETIME_MS unless given. */
     readonly lifetimeMs?: number;
+    /** What is stored with the key in place of the answer. */
+    readonly stored?: (runId: string) => string;
   } | null;
   /** Returns the answer to the request, once the run is stored. The answer is stored together with the key. */
   answer(runId: string): Readonly<Record<string, unknown>>;
@@ -77,7 +79,7 @@ export function createIntake(
       const idempotencyEntry = idempotency && {
         key: idempotency.key,
         digest: idempotency.digest,
-        answer: (runId: string) => JSON.stringify(answer(runId)),
+        answer: idempotency.stored ?? ((runId: string) => JSON.stringify(answer(runId))),
         expiresAt: run.acceptedAt + (idempotency.lifetimeMs ?? KEY_LIFETIME_MS),
       };
       let isKept = false;

@@ -1,4 +1,5 @@
 // Runs of agents: their states, the input and output of an agent, and the delivery of the reply.
+import type { RequestKey } from '../audit/audit.js';
 import { isoOrNull } from '../clock.js';
 
 /** `message`: the agent gets a text and replies. `wake`: the agent is started without a text. */
@@ -183,15 +184,19 @@ export type QueuedAnswer =
 export interface AgentControl {
   /** In the order of the configuration. */
   agents(): AgentView[];
-  /** Queues a message like the webhook; `sessionKey` null: the agent's fixed session, or a new one. */
+  /**
+   * Queues a message like the webhook; `sessionKey` null: the agent's fixed session, or a new one. Here and below, `requestKey` is
+   * stored with the run; rejects or refuses when another request has it.
+   */
   send(
     agent: string,
     message: string,
     sessionKey: string | null,
     origin: 'api' | 'cli',
+    requestKey?: RequestKey,
   ): Promise<QueuedAnswer>;
   /** Queues a new run with the same agent, session and message. */
-  rerun(id: string): Promise<QueuedAnswer>;
+  rerun(id: string, requestKey?: RequestKey): Promise<QueuedAnswer>;
   /** Cancels a run, and resolves when it has ended. `elsewhere`: another daemon runs it. */
   cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
 }

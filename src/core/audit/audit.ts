@@ -23,8 +23,12 @@ export interface RequestKey {
   /** Digest of the request; the same key with another digest is refused. */
   readonly digest: string;
   readonly expiresAt: number;
-  /** What the table has until the answer is stored; it begins with `id`. @param objectId of the changed object */
-  pending(objectId: string | null): string;
+  /**
+   * What the table has until the answer is stored; it begins with `id`.
+   * @param objectId of the changed object
+   * @param body of the answer, where it is known already
+   */
+  pending(objectId: string | null, body?: object): string;
 }
 
 /** The actor of changes that the daemon makes by itself. */

@@ -60,6 +60,8 @@ export interface RouteDescription {
   readonly problems?: readonly number[];
   /** The body limit is `admin.maxBulkBody` bytes in place of `admin.maxBody`. */
   readonly bulkBody?: boolean;
+  /** Its answer shows once what takes the place of something earlier. */
+  readonly renews?: boolean;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -111,9 +113,16 @@ export interface Route<Deps = Services> extends RouteDescription {
   readonly handle: Handler<RouteRequest, Deps>;
 }
 
-/** Whether requests may carry `Idempotency-Key`: those that create something or change accounts. A file is read as it arrives. */
-export const takesKey = ({ method, access, request, success: [status] }: RouteDescription): boolean =>
-  !request.raw && (status === 201 || (access === 'accounts:write' && /^(POST|PATCH)$/.test(method)));
+/**
+ * Whether requests may carry `Idempotency-Key`: those that create or renew something or change accounts. A file is read as it arrives:
+ * a repeated import finds the accounts of the first.
+ */
+export const takesKey = ({ method, access, request, renews, success: [status] }: RouteDescription): boolean =>
+  !request.raw &&
+  (renews === true ||
+    status === 201 ||
+    status === 202 ||
+    (access === 'accounts:write' && /^(POST|PATCH)$/.test(method)));
 
 type Endpoint = `${RouteDescription['method']} /${string}`;
 

@@ -45,9 +45,9 @@ export function carriedOutOnce({ store, maxKeys, maxAnswerBytes }: Services['req
     const kept = keptIn(secrets);
     let of = '';
     const keep = (answer: Answered | null): string => `${id} ${of} ${seal({ secrets, answer })}`;
-    const pending = (objectId: string | null): string => {
+    const pending = (objectId: string | null, body?: object): string => {
       of = objectId ?? '';
-      const text = keep(kept.answer?.() ?? null);
+      const text = keep(body ? { body } : (kept.answer?.() ?? null));
       return text.length <= maxAnswerBytes ? text : keep(null);
     };
     const requestKey = { id, key, digest, expiresAt: now() + DAY_MS, pending };

@@ -40,14 +40,16 @@ for (const [title, idempotency] of [
     let daemon: TestDaemon;
     before(async () => {
       const playerPage = { enabled: true };
-      daemon = await startTestDaemon(t, { config: { admin: { idempotency, playerPage, maxTokens: 1000 } } });
+      const agents = { repeat: { type: 'command', command: ['cat'] } };
+      const admin = { idempotency, playerPage, maxTokens: 1000 };
+      daemon = await startTestDaemon(t, { config: { admin, agents } });
     });
 
     /** Calls as a new token, which has used no keys. */
     async function newCaller(): Promise<Call & { readonly revoke: () => Promise<ApiAnswer> }> {
       const made = await daemon.api('POST', '/api/v1/tokens', {
         name: 'shop',
-        scopes: ['accounts:read', 'accounts:write'],
+        scopes: ['accounts:read', 'accounts:write', 'agents:read', 'agents:write'],
       });
       const { secret, token } = made.json as { secret: string; token: { id: string } };
       const call: Call = (method, path, body, key) =>
@@ -183,6 +185,24 @@ for (const [title, idempotency] of [
       assert.ok(Number(refused.headers.get('retry-after')) > 0);
       assert.equal((await buy(1)).headers.get(REPLAYED), 'true');
       assert.equal((await accountsNamed(call, `many-${MAX_KEYS + 1}`)).length, 0);
+    });
+
+    test('a repeated message, and a repeated second run of it, are one run each, also twenty at once', async () => {
+      const call = await newCaller();
+      const runs = async () => ((await call('GET', 'runs?limit=200')).json as { items: Json[] }).items.length;
+      const before = await runs();
+      const send = () => call('POST', 'agents/repeat/messages', { message: 'hello' }, 'send-1');
+      const first = await send();
+      assert.equal(first.status, 202, first.text);
+      assertRepeated(first, await send());
+      const path = `runs/${(first.json as { runId: string }).runId}/rerun`;
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => call('POST', path, undefined, 'rerun-1')),
+      );
+      assert.deepEqual(new Set(answers.map(({ text }) => text)).size, 1, answers[1]?.text);
+      assert.equal(await runs(), before + 2);
+      const other = await call('POST', 'agents/repeat/messages', { message: 'other' }, 'send-1');
+      assert.equal(other.status, 422);
     });
 
     test('of many accounts nothing is made twice; without the answer a repeated request is 409', async () => {

@@ -76,9 +76,12 @@ test('what creates something or changes accounts takes an idempotency key, and n
     'createSubscription',
     'createToken',
     'getCredentials',
+    'renewRecoveryCodes',
+    'rerunRun',
     'resetAccountUsage',
     'resetPassword',
     'sendContactCode',
+    'sendMessage',
   ]);
   for (const { operationId, responses } of keyed) {
     for (const status of ['409', '422', '429']) assert.ok(responses[status], `${operationId} ${status}`);

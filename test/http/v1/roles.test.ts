@@ -274,9 +274,13 @@ describe('operators', async () => {
     assert.equal(codeOf(await attempt()), 'totp-required');
     assert.equal((await attempt(next)).status, 200);
     assert.equal((await attempt(codes[0])).status, 200);
-    const renew = (body?: object) => signedIn.api('POST', '/api/v1/session/recovery-codes', body);
+    const key = { 'idempotency-key': `codes-${id}` };
+    const renew = (body?: object) => signedIn.api('POST', '/api/v1/session/recovery-codes', body, key);
     assert.equal((await renew()).status, 400, 'a session alone, which may be stolen, makes no new codes');
     const renewed = (await renew({ code: codes[1] })).json as { codes: string[] };
+    const repeated = await renew({ code: codes[1] });
+    assert.equal(repeated.headers.get('idempotency-replayed'), 'true', repeated.text);
+    assert.deepEqual(repeated.json, renewed, 'the code is used up, and the answer was lost');
     assert.equal((await attempt(codes[2])).status, 401, 'an earlier recovery code');
     assert.equal((await attempt(renewed.codes[0])).status, 200);
     assert.equal(

@@ -37,7 +37,9 @@ export function recordAction(
   action: AuditAction,
   object: { readonly type: 'run' | 'agent'; readonly id: string | null; readonly name: string | null },
 ): Promise<void> {
-  return audit.add([{ by: actorOf(caller), action, object, before: null, after: null }]);
+  // The key of the request was stored with the run.
+  const by = { ...actorOf(caller), requestKey: undefined };
+  return audit.add([{ by, action, object, before: null, after: null }]);
 }
 
 /** Returns the answer for a run that was queued or refused. */
@@ -105,7 +107,8 @@ export const agentRoutes = [
     problems: [409, 429],
     async handle({ params, body, caller }, { agents, audit }) {
       const origin = caller.via === 'cli' ? 'cli' : 'api';
-      const answer = await agents.control.send(params.name, body.message, body.sessionKey ?? null, origin);
+      const session = body.sessionKey ?? null;
+      const answer = await agents.control.send(params.name, body.message, session, origin, caller.requestKey);
       if (answer.ok)
         await recordAction(audit, caller, 'agent.message', {
           type: 'run',

@@ -104,7 +104,7 @@ export const runRoutes = [
     success: [202, 'Queued, and stored.', Queued],
     problems: [429],
     async handle({ params, caller }, { agents, audit }) {
-      const answer = await agents.control.rerun(params.id);
+      const answer = await agents.control.rerun(params.id, caller.requestKey);
       if (answer.ok)
         await recordAction(audit, caller, 'run.again', { type: 'run', id: answer.runId, name: null });
       return queued(answer);

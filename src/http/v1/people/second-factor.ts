@@ -70,6 +70,7 @@ export const secondFactorRoutes = [
       'Makes ten new recovery codes, each valid once in place of a code; the previous ones become invalid. Needs a current code or a recovery code.',
     request: { body: z.object({ code: TotpOrRecovery }) },
     success: [200, 'The codes, shown once.', RecoveryCodes],
+    renews: true,
     problems: [409],
     handle: ({ body, caller }, deps) =>
       withCode(deps, caller, body.code, async ({ recoveryCodes }) => ({
