@@ -48,6 +48,12 @@ const playerPage = section({
     'a name of 1 to 64 characters, without commas and control characters',
     /^[^\p{Cc},]{1,64}$/u,
   ).default('Pulsegate'),
+  color: text('null, or a colour such as "#2b5fd9"', /^#[\da-f]{6}$/i)
+    .nullable()
+    .default(null),
+  picture: text('null, or the path of a PNG, JPEG or WebP file', /\.(png|jpe?g|webp)$/i)
+    .nullable()
+    .default(null),
   contact: text('null, or a text of 1 to 500 characters', /^.{1,500}$/su)
     .nullable()
     .default(null),

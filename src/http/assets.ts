@@ -9,6 +9,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.webp': 'image/webp',
   '.ico': 'image/x-icon',
   '.json': 'application/json; charset=utf-8',
   '.webmanifest': 'application/manifest+json',
@@ -36,7 +39,7 @@ const HASHED = /-[\w-]{8}\.\w+$/;
 /** The encodings in which the build compresses a file, best first, and the file name suffix of each. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 
-interface Asset {
+export interface Asset {
   readonly type: string;
   readonly body: Buffer;
   readonly compressed: Readonly<Partial<Record<string, Buffer>>>;
@@ -70,23 +73,25 @@ export function listAssets(folder: string): ReadonlyMap<string, Asset> {
   const assets = new Map<string, Asset>();
   const names = new Set(list(folder));
   for (const name of names) {
-    const type = TYPES[extname(name).toLowerCase()];
-    if (type === undefined) continue;
+    if (TYPES[extname(name).toLowerCase()] === undefined) continue;
     const path = `/${name.split(sep).join('/')}`;
     const compressed = Object.fromEntries(
       Object.entries(ENCODINGS)
         .filter(([, suffix]) => names.has(name + suffix))
         .map(([encoding, suffix]) => [encoding, readFileSync(join(folder, name + suffix))]),
     );
-    assets.set(path, {
-      type,
-      body: readFileSync(join(folder, name)),
-      compressed,
-      isImmutable: HASHED.test(name),
-    });
+    assets.set(path, { ...readAsset(join(folder, name)), compressed, isImmutable: HASHED.test(name) });
   }
   return assets;
 }
+
+/** Reads a file that is sent as it is. Its name tells its type. */
+export const readAsset = (file: string): Asset => ({
+  type: TYPES[extname(file).toLowerCase()] ?? 'application/octet-stream',
+  body: readFileSync(file),
+  compressed: {},
+  isImmutable: false,
+});
 
 function list(folder: string): string[] {
   try {

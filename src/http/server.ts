@@ -10,7 +10,7 @@ import type { HandleHook } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
 import { accountRoutes, CURRENT_USER_PATH, currentUserRoute } from './account-api/routes.js';
 import { accountFormRoutes } from './account-form/routes.js';
-import { serveConsole } from './assets.js';
+import { type Asset, serveConsole } from './assets.js';
 import { createBodyReader } from './body.js';
 import type { AdminState } from './caller.js';
 import { createHttpServers, type HttpServersOptions } from './connections/http.js';
@@ -48,6 +48,7 @@ export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
   readonly metrics: Pick<MetricsDeps, 'measure' | 'metricsToken'>;
   readonly consoleFolder: string;
   readonly playerFolder: string;
+  readonly playerPicture?: Asset | null;
   readonly handleHook: HandleHook;
   /** Whether an address is on the list of webhook callers. */
   readonly mayCallHooks: (address: string) => boolean;

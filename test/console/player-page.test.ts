@@ -2,17 +2,24 @@
 // Only by name: npm run test:console
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { axeFindings, isCutOff, launchBrowser, noBrowser } from '../helpers/console-browser.js';
+import { axeFindings, holds, isCutOff, launchBrowser, noBrowser } from '../helpers/console-browser.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 
 const skip = { skip: noBrowser };
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const scope = suiteScope();
 let daemon: TestDaemon;
 let browser: Browser;
@@ -29,10 +36,19 @@ before(async () => {
   const names = await startNameServer(scope, (name, family) =>
     name === 'through.game.test' && family === 4 ? ['127.0.0.1'] : undefined,
   );
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-picture-'));
+  scope.after(() => rm(folder, { recursive: true }));
+  const picture = join(folder, 'logo.PNG');
+  await writeFile(picture, Buffer.from(PIXEL, 'base64'));
   daemon = await startTestDaemon(scope, {
     config: {
       dns: { servers: [names.address] },
-      admin: { playerPage: { enabled: true, pac: true, mayChange: ['password', 'authorizedAddresses'] } },
+      admin: {
+        playerPage: {
+          ...{ enabled: true, pac: true, mayChange: ['password', 'authorizedAddresses'] },
+          ...{ title: 'Arena Net', color: '#0f766e', picture },
+        },
+      },
     },
   });
   web = createServer((request, response) => response.end(`served ${request.headers.host}`));
@@ -110,6 +126,40 @@ test(
     );
     reconnected.destroy();
     await page.click('button:has-text("I have saved it")');
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('the page has the name, the colour and the picture of the operator', skip, async () => {
+  await page.goto(playerUrl);
+  await page.waitForSelector('header >> text=Arena Net');
+  assert.equal(await page.title(), 'Arena Net');
+  await holds(page, `document.querySelector('header img').naturalWidth === 1`);
+  const edge = `getComputedStyle(document.querySelector('main'), '::before').backgroundColor`;
+  assert.equal(await page.evaluate(edge), 'rgb(15, 118, 110)');
+});
+
+test(
+  'the page shows the traffic of each day, and the address that the server sees with the delay',
+  skip,
+  async () => {
+    await page.goto(playerUrl);
+    await page.click('button:text-is("Test")');
+    await page.waitForSelector('text=/The server sees 127\\.0\\.0\\.1\\. Delay [1-9]\\d* ms\\./');
+    const player = { port: daemon.socks.port, username: 'linked', password: 'secret' };
+    const linked = await daemon.addAccount('linked', 'secret');
+    const made = await daemon.api('POST', `/api/v1/accounts/${linked}/subscription`);
+    const client = await connectThrough(player, '127.0.0.1', webPort);
+    client.send(`GET /${'x'.repeat(2_000)} HTTP/1.1\r\nHost: web\r\nConnection: close\r\n\r\n`);
+    await client.closed();
+    await eventually(async () => {
+      await page.goto((made.json as { url: string }).url);
+      await page.waitForSelector('section:has(h2:text("Traffic by day")) dd >> text=/^2\\.\\d+ kB$/', {
+        timeout: 1_000,
+      });
+    });
+    assert.equal(await page.locator('section:has(h2:text("Traffic by day")) dt').count(), 7);
+    await page.goto(playerUrl);
     assert.deepEqual(errors, []);
   },
 );

@@ -140,6 +140,15 @@ describe("a player's page", () => {
       assert.ok(!text.includes(secret), secret);
   });
 
+  it('tells the address that the server sees, and the traffic of seven days', async () => {
+    const seen = await ask('GET', `${pages.get('one')}/seen`);
+    assert.deepEqual(seen.json, { address: '203.0.113.7' });
+    const { days } = (await ask('GET', `${pages.get('one')}/traffic`)).json as { days: { day: string }[] };
+    assert.equal(days.length, 7);
+    assert.equal((await ask('GET', `${UNKNOWN}/traffic`)).status, 404);
+    assert.equal((await ask('GET', `${pages.get('one')}/picture`)).status, 404, 'none is set');
+  });
+
   it('has one address, which the operator renews and revokes', async () => {
     const old = pages.get('one') ?? '';
     pages.set('one', await renewLink('one'));

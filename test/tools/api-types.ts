@@ -1,7 +1,9 @@
 // The text of the console's API types, made from the OpenAPI document, and of those of the players' page, made from its schema.
 // api-types.mjs writes them.
 import { z } from 'zod';
+import { Seen } from '../../src/http/player/routes.js';
 import { PlayerStatus } from '../../src/http/player/status.js';
+import { Traffic } from '../../src/http/v1/activity/logins.js';
 import { buildOpenApi } from '../../src/http/v1/openapi.js';
 
 type Schema = Record<string, unknown>;
@@ -38,10 +40,12 @@ export function consoleApiTypes(): string {
 
 /** Returns the contents of src/console/player/api-types.ts. */
 export function playerApiTypes(): string {
-  const { $defs = {}, ...status } = z.toJSONSchema(PlayerStatus, { io: 'output' }) as Schema & {
-    $defs?: Record<string, Schema>;
-  };
-  return `${[head('the schema of the players’ page'), ...typesOf({ ...$defs, Status: status })].join('\n')}\n`;
+  const answers = z.object({ Status: PlayerStatus, Traffic, Seen });
+  const { $defs, properties } = z.toJSONSchema(answers, { io: 'output' }) as Record<
+    '$defs' | 'properties',
+    Record<string, Schema>
+  >;
+  return `${[head('the schemas of the players’ page'), ...typesOf({ ...properties, ...$defs })].join('\n')}\n`;
 }
 
 const head = (source: string): string => `// Made from ${source} by test/tools/api-types.mjs. Do not edit.`;

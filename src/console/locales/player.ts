@@ -41,6 +41,17 @@ const player = {
   'player.period.never': ['in total', '累计'],
   'player.speed': ['Speed', '速度'],
   'player.maxSessions': ['Maximum connections', '最大连接数'],
+  'player.days': ['Traffic by day', '每日流量'],
+  'player.test': ['Connection test', '连接测试'],
+  'player.test.text': [
+    'Measures the way from this browser to the server, and shows the address that the server sees.',
+    '测量此浏览器到服务器的延迟，并显示服务器看到的地址。',
+  ],
+  'player.test.run': ['Test', '开始测试'],
+  'player.test.seen': [
+    'The server sees {address}. Delay {ms} ms.',
+    '服务器看到的地址：{address}，延迟 {ms} 毫秒。',
+  ],
   'player.devices': ['Connected devices', '已连接的设备'],
   'player.devices.none': ['No device is connected now.', '现在没有设备连接。'],
   'player.thisDevice': ['this network', '当前网络'],

@@ -7,7 +7,7 @@ import { Button } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import type { Status } from './api-types.js';
 
-export type { Device, Status } from './api-types.js';
+export type { Device, Seen, Status, Traffic } from './api-types.js';
 
 class PlayerError extends Error {
   /** @param status HTTP status of the answer; 0: no answer */
@@ -19,6 +19,9 @@ class PlayerError extends Error {
   }
 }
 
+/** The page's own address, below which everything is. */
+export const here = (): string => location.pathname.replace(/\/$/, '');
+
 /**
  * @param path below the page's own address
  * @throws PlayerError
@@ -28,8 +31,7 @@ export async function ask<Answer>(path: string, body?: unknown): Promise<Answer>
     body === undefined
       ? {}
       : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const own = location.pathname.replace(/\/$/, '');
-  const response = await fetch(`${own}/${path}`, { ...init, cache: 'no-store' }).catch(() => {
+  const response = await fetch(`${here()}/${path}`, { ...init, cache: 'no-store' }).catch(() => {
     throw new PlayerError(0);
   });
   if (!response.ok) throw new PlayerError(response.status, await codeOf(response));

@@ -1,23 +1,28 @@
 // The page of one player: remaining time and traffic, connected devices, how to connect.
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { bytes, DAY, duration, localTime, rate, scheduleWords } from '../lib/format.js';
 import { t, useLanguage } from '../lib/i18n.js';
-import { Card, Copied, CopyButton, Facts, Meter, State } from '../ui/basics.js';
+import { Button, Card, Copied, CopyButton, Facts, Meter, State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
 import { QrCode } from '../ui/qr.js';
 import { Switches } from '../ui/switches.js';
 import { Toasts } from '../ui/toast.js';
-import { type Status, useStatus } from './api.js';
+import { ask, here, type Seen, type Status, type Traffic, useAct, useStatus, Wrong } from './api.js';
 import { Addresses, Devices, NewPassword } from './devices.js';
 
 export function PlayerPage() {
   const language = useLanguage();
   const { status, trouble, setStatus } = useStatus();
-  document.title = t('player.title');
+  document.title = status?.title ?? t('player.title');
   return (
-    <main class="player" lang={language}>
+    <main class="player" lang={language} style={{ '--edge': status?.color }}>
       <header class="row">
-        <h1 class="break grow">{status?.username ?? t('player.title')}</h1>
+        {status?.hasPicture && <img src={`${here()}/picture`} alt="" />}
+        <div class="grow">
+          <span class="soft break">{status?.title}</span>
+          <h1 class="break">{status?.username ?? t('player.title')}</h1>
+        </div>
         <div class="row">
           <Switches />
         </div>
@@ -36,6 +41,8 @@ export function PlayerPage() {
           <Left status={status} />
           <Import status={status} />
           <Devices status={status} onStatus={setStatus} />
+          <Days />
+          <ConnectionTest />
           <Connect status={status} />
           {status.isEnabled && status.mayChange.includes('password') && (
             <NewPassword min={status.minCharacters} />
@@ -84,8 +91,8 @@ function Left({ status }: { status: Status }) {
   return (
     <section class="card" aria-label={t('player.left')}>
       <div class="player-tiles">
-        <Days status={status} />
-        <Traffic status={status} />
+        <TimeLeft status={status} />
+        <TrafficLeft status={status} />
       </div>
       <Facts
         of={[
@@ -128,7 +135,7 @@ function Tile({ title, value, tone = '', notes = [], children }: TileProps) {
 
 const minuteOf = (at: string) => ({ time: localTime(at).slice(0, 16) });
 
-function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { status: Status }) {
+function TimeLeft({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { status: Status }) {
   const title = t('player.time');
   if (daysFromFirstLogin !== null) {
     const days = duration(daysFromFirstLogin * DAY);
@@ -146,7 +153,7 @@ function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { s
   );
 }
 
-function Traffic({ status: { limits, usage } }: { status: Status }) {
+function TrafficLeft({ status: { limits, usage } }: { status: Status }) {
   const { quotaBytes, quotaPeriod } = limits;
   const title = t('player.traffic');
   const used = bytes(usage.periodBytes);
@@ -167,6 +174,66 @@ function Traffic({ status: { limits, usage } }: { status: Status }) {
     >
       <Meter value={usage.periodBytes} max={quotaBytes} label={title} />
     </Tile>
+  );
+}
+
+const totalOf = ({ bytesUp, bytesDown }: Traffic['days'][number]): number => bytesUp + bytesDown;
+
+/** The traffic of the last days, today first. */
+function Days() {
+  const [days, setDays] = useState<Traffic['days']>([]);
+  useEffect(() => {
+    ask<Traffic>('traffic').then(
+      (answer) => setDays([...answer.days].reverse()),
+      () => {},
+    );
+  }, []);
+  const most = Math.max(...days.map(totalOf));
+  if (!(most > 0)) return null;
+  return (
+    <Card title={t('player.days')}>
+      <Facts
+        of={days.map((each) => [
+          each.day,
+          <span class="player-day number">
+            <span class="meter fine" aria-hidden="true">
+              <span style={{ width: `${(totalOf(each) / most) * 100}%` }} />
+            </span>
+            {bytes(totalOf(each))}
+          </span>,
+        ])}
+      />
+    </Card>
+  );
+}
+
+/** Requests of a test. The first may have to connect, and does not count. */
+const TRIES = 4;
+
+function ConnectionTest() {
+  const { busy, wrong, run } = useAct();
+  const [seen, setSeen] = useState<{ readonly address: string; readonly ms: number } | null>(null);
+  const test = async () => {
+    let { address } = await ask<Seen>('seen');
+    let ms = Number.POSITIVE_INFINITY;
+    for (let n = 1; n < TRIES; n += 1) {
+      const start = performance.now();
+      ({ address } = await ask<Seen>('seen'));
+      ms = Math.min(ms, performance.now() - start);
+    }
+    setSeen({ address, ms: Math.max(1, Math.round(ms)) });
+  };
+  return (
+    <Card title={t('player.test')}>
+      <p class="soft">{t('player.test.text')}</p>
+      {seen && <p role="status">{t('player.test.seen', seen)}</p>}
+      <Wrong text={wrong} />
+      <div class="row">
+        <Button disabled={busy} onClick={() => void run(test)}>
+          {t('player.test.run')}
+        </Button>
+      </div>
+    </Card>
   );
 }
 

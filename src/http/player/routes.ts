@@ -4,16 +4,21 @@ import type { Account } from '../../core/accounts/account.js';
 import type { Actor } from '../../core/audit/audit.js';
 import { invalid, type ProblemAnswer } from '../api/problem.js';
 import { type Answered, routesOf } from '../api/route.js';
+import { component } from '../api/schemas.js';
 import { credentialsInFormats, randomPassword } from '../v1/accounts/credentials.js';
 import { Password } from '../v1/accounts/field-schemas.js';
 import { CredentialsInFormats } from '../v1/accounts/schemas.js';
 import { problemOf } from '../v1/accounts/shared.js';
+import { Traffic, trafficOf } from '../v1/activity/logins.js';
 import { endRecords } from '../v1/activity/sessions.js';
 import { ownNetwork, type PlayerContext, type PlayerServices, PlayerStatus, shown } from './status.js';
 import { changeableOf } from './subscription.js';
 
 const { route } = routesOf<PlayerServices>('Player');
 const path = '/sub/{token}';
+/** Shown by the page. */
+const TRAFFIC_DAYS = 7;
+export const Seen = component('Seen', { address: z.string() });
 const success = [200, 'The account as it is now.', PlayerStatus] as const;
 
 export const playerRoutes = [
@@ -24,6 +29,19 @@ export const playerRoutes = [
       const account = playerOf(ctx, deps);
       return account ? shown(ctx, account, deps) : GONE;
     },
+  }),
+  route(`GET ${path}/traffic`, 'playerTraffic', 'public', {
+    summary: 'The traffic of the last seven days, oldest first.',
+    success: [200, 'Days.', Traffic],
+    async handle({ ctx }, deps) {
+      const account = playerOf(ctx, deps);
+      return account ? { body: await trafficOf(account.id, TRAFFIC_DAYS, deps) } : GONE;
+    },
+  }),
+  route(`GET ${path}/seen`, 'playerSeen', 'public', {
+    summary: 'The address that this request came from, for a test of the connection.',
+    success: [200, 'The address.', Seen],
+    handle: async ({ ctx }) => ({ body: { address: ctx.state.client } }),
   }),
   route(`POST ${path}/password`, 'playerPassword', 'public', {
     summary: 'Sets the given password or a random one; live sessions end.',

@@ -13,7 +13,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import { refuse, TOO_MANY_ATTEMPTS } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
 import { serveRoutes } from '../api/serve.js';
-import { listAssets, sendAsset } from '../assets.js';
+import { type Asset, listAssets, sendAsset } from '../assets.js';
 import type { ReadJsonObject } from '../body.js';
 import type { AdminState } from '../caller.js';
 import { hangUp } from '../guards/authenticate.js';
@@ -24,6 +24,8 @@ import { sendPac, sendToProgram } from './subscription.js';
 
 interface PlayerOptions {
   readonly playerFolder: string;
+  /** The file of `admin.playerPage.picture`. */
+  readonly playerPicture?: Asset | null;
   /** Number of sources whose requests are counted. */
   readonly maxSources: number;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -67,6 +69,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
   const { maxSources, isTrustedProxy, readJsonObject, monotonicNow: now } = options;
   const files = listAssets(options.playerFolder);
   const page = files.get('/index.html');
+  const picture = options.playerPicture;
   const requests = createAttemptLimit({
     maxFailures: playerPage.maxRequestsPerMinute,
     windowMs: MINUTE_MS,
@@ -85,6 +88,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
     sendAsset(ctx, page);
     ctx.set('Cache-Control', 'no-store');
   });
+  if (picture) router.get('/sub/:token/picture', (ctx) => sendAsset(ctx, picture));
   const readers = {
     readJsonObject,
     readBulkJsonObject: readJsonObject,

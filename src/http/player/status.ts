@@ -75,6 +75,10 @@ export const PlayerStatus = z.object({
   pac: z.string().nullable(),
   /** Some programs connect to it by HTTPS: there is a listener with a certificate. */
   hasTls: z.boolean(),
+  /** The operator's name, the colour of the page's edge (null: none), and whether `picture` below this address is one. */
+  title: z.string(),
+  color: z.string().nullable(),
+  hasPicture: z.boolean(),
   /** The operator's text for players who need help; null: none. */
   contact: z.string().nullable(),
   now: Time,
@@ -115,6 +119,9 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     subscription,
     pac: playerPage.pac && subscription !== null ? `${subscription}?format=pac` : null,
     hasTls: entries.some(({ isTls }) => isTls),
+    title: playerPage.title,
+    color: playerPage.color,
+    hasPicture: playerPage.picture !== null,
     contact: playerPage.contact,
     now: iso(now),
   };

@@ -1,6 +1,9 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
+import { configError } from '../../config/config-error.js';
 import type { TlsPair } from '../../config.js';
+import { codeOf } from '../../core/errors.js';
+import { type Asset, readAsset } from '../../http/assets.js';
 import type { ControlAccess, RestartControl } from '../../http/plain-routes.js';
 import { type AdminServerOptions, createAdminServer } from '../../http/server.js';
 import { PROGRAM_FOLDER, readVersion } from '../../program.js';
@@ -44,6 +47,7 @@ export function createHttpPart(
     ...observe(deps, () => isStopping),
     consoleFolder: join(PROGRAM_FOLDER, 'dist/console'),
     playerFolder: join(PROGRAM_FOLDER, 'dist/player'),
+    playerPicture: readPicture(admin.playerPage.picture),
     handleHook: agents.handle,
     mayCallHooks: agents.mayCall,
     tls,
@@ -118,4 +122,14 @@ export function observe(
       metricsToken: config.metrics.token?.reveal() ?? null,
     },
   };
+}
+
+/** @throws ConfigError when the file cannot be read */
+function readPicture(file: string | null): Asset | null {
+  try {
+    return file === null ? null : readAsset(file);
+  } catch (error) {
+    const text = `the file ${file} cannot be read (${codeOf(error) ?? 'unknown error'})`;
+    throw configError('admin.playerPage.picture', text, error);
+  }
 }

@@ -19,6 +19,7 @@ import {
   TimeRange,
 } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
+import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 
@@ -70,6 +71,8 @@ const TrafficDay = component('TrafficDay', {
   sessions: Count,
 });
 
+export const Traffic = component('Traffic', { days: z.array(TrafficDay) });
+
 const { route } = routesOf('Activity');
 
 export const loginRoutes = [
@@ -106,20 +109,28 @@ export const loginRoutes = [
       params: IdParams,
       query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
     },
-    success: [200, 'Days.', component('Traffic', { days: z.array(TrafficDay) })],
-    async handle({ params: { id }, query }, { accounts, usage, calendar, now }) {
-      if (!accounts.get(id)) return NO_ACCOUNT;
-      const numbers = lastDays(calendar, now(), query.days);
-      const found = new Map((await usage.days(id, numbers[0] ?? 0)).map((each) => [each.day, each]));
-      const days = numbers.map((number) => {
-        const { bytesUp = 0, bytesDown = 0, sessions: opened = 0 } = found.get(number) ?? {};
-        const { date, zone } = calendar.dateOf(number);
-        return { day: date, zone, bytesUp, bytesDown, sessions: opened };
-      });
-      return { body: { days } };
+    success: [200, 'Days.', Traffic],
+    async handle({ params: { id }, query: { days } }, deps) {
+      return deps.accounts.get(id) ? { body: await trafficOf(id, days, deps) } : NO_ACCOUNT;
     },
   }),
 ];
+
+/** The traffic of an account on the newest days, oldest first. */
+export async function trafficOf(
+  id: string,
+  count: number,
+  { usage, calendar, now }: Pick<Services, 'usage' | 'calendar' | 'now'>,
+): Promise<z.input<typeof Traffic>> {
+  const numbers = lastDays(calendar, now(), count);
+  const found = new Map((await usage.days(id, numbers[0] ?? 0)).map((each) => [each.day, each]));
+  const days = numbers.map((number) => {
+    const { bytesUp = 0, bytesDown = 0, sessions = 0 } = found.get(number) ?? {};
+    const { date: day, zone } = calendar.dateOf(number);
+    return { day, zone, bytesUp, bytesDown, sessions };
+  });
+  return { days };
+}
 
 /** The numbers of the newest days, oldest first. */
 function lastDays(calendar: Calendar, now: number, count: number): number[] {
