@@ -1,6 +1,10 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
-import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/access/address-list.js';
-import { AddressIndex, addressTaken } from '../core/accounts/access/authorized-addresses.js';
+import {
+  AddressIndex,
+  type AddressRefusal,
+  addressTaken,
+  NO_ADDRESSES,
+} from '../core/accounts/access/address-list.js';
 import type { Account } from '../core/accounts/account.js';
 import { type AccountChange, newAccount } from '../core/accounts/account-input.js';
 import type { AccountViews } from '../core/accounts/account-query.js';

@@ -1,6 +1,6 @@
 // Imports the accounts of a file, or reports what an import would do (dry run).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { addressTaken } from '../core/accounts/access/authorized-addresses.js';
+import { addressTaken } from '../core/accounts/access/address-list.js';
 import type { Account } from '../core/accounts/account.js';
 import { type AccountChange, changed } from '../core/accounts/account-input.js';
 import { AddressTaken } from '../core/accounts/account-store.js';

@@ -44,8 +44,8 @@ export function createWebhook(
   const readSigned = createSignedWebhook(context, signing, attempts);
   return async (request) => {
     try {
-      const refusal = refusalBeforeBody(request);
-      if (refusal) return refusal;
+      const early = refusalBeforeBody(request);
+      if (early) return early;
       const wanted = await readSigned(request);
       if (wanted === null) return tokenRefusal(request) ?? (await handleWithToken(request));
       return 'status' in wanted ? wanted : answerOf(await intake.accept(wanted));

@@ -38,7 +38,7 @@ export interface Account {
   readonly limits: AccountLimits;
   /** The last reset of the quota period by the operator; null: never. */
   readonly quotaReset: QuotaReset | null;
-  /** Client addresses and networks that may use this account without credentials; see access/authorized-addresses.ts. */
+  /** Client addresses and networks that may use this account without credentials; see access/address-list.ts. */
   readonly authorizedAddresses: readonly string[];
   /** Client addresses and networks from which the account may log in; an empty list: everywhere. See access/address-list.ts. */
   readonly allowedClients: readonly string[];

@@ -1,7 +1,6 @@
 // The account directory: all accounts in memory, so that a login never waits for the database. It is a cache of the database.
 // Every change of an account, by this or another process, is put into the directory, which notifies its listeners.
-import type { AddressRefusal } from './access/address-list.js';
-import { AddressIndex, addressTaken } from './access/authorized-addresses.js';
+import { AddressIndex, type AddressRefusal, addressTaken } from './access/address-list.js';
 import { type Account, withLastLogin } from './account.js';
 import { AddressTaken } from './account-store.js';
 import {

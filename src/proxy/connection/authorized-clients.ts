@@ -1,6 +1,6 @@
 // Finds the account of a client without credentials by the client's address. Every worker knows all authorized addresses:
 // the worker that accepts a connection must find its account before it can pass the connection to that account's worker.
-import { AddressIndex } from '../../core/accounts/access/authorized-addresses.js';
+import { AddressIndex } from '../../core/accounts/access/address-list.js';
 
 /** Replaces the authorized addresses of an account; an empty list removes it. */
 export interface AuthorizedAccount {

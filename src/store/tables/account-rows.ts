@@ -1,7 +1,6 @@
 // The rows of accounts, of their limits and of their authorized addresses.
 import type { Knex } from 'knex';
-import { NO_ADDRESSES } from '../../core/accounts/access/address-list.js';
-import { rangeOf } from '../../core/accounts/access/authorized-addresses.js';
+import { NO_ADDRESSES, rangeOf } from '../../core/accounts/access/address-list.js';
 import type { Account } from '../../core/accounts/account.js';
 import { AddressTaken } from '../../core/accounts/account-store.js';
 import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/fields/account-fields.js';

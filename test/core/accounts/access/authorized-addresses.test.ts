@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ADDRESS_TEXTS, includesAddress } from '../../../../src/core/accounts/access/address-list.js';
-import { AddressIndex } from '../../../../src/core/accounts/access/authorized-addresses.js';
+import {
+  ADDRESS_TEXTS,
+  AddressIndex,
+  includesAddress,
+} from '../../../../src/core/accounts/access/address-list.js';
 import { readAddressLists } from '../../../../src/core/accounts/fields/account-fields.js';
 import { fillText } from '../../../../src/core/text.js';
 
