@@ -39,7 +39,11 @@ export async function callInProcess(
   const answer = { status: 404, body: '' };
   // What handlers use of a request and its answer.
   const ctx = Object.assign(answer, {
-    ...{ method, path: route.path, params, querystring: query.toString(), hostname: 'localhost' },
+    method,
+    path: route.path,
+    params,
+    querystring: query.toString(),
+    hostname: 'localhost',
     host: 'localhost',
     state: { client: '', isForwarded: false, hosts: [], caller } satisfies AdminState,
     request: { type: FILE_TYPE },

@@ -45,7 +45,9 @@ export function Palette({ places, timeZone, onClose }: PaletteProps) {
   );
   if (acting) return <ActionDialog {...acting} onClose={onClose} onChanged={() => {}} />;
   const act = (account: Account, action: ActionName) => setActing({ account, action });
-  return <Search {...{ places, timeZone, onClose, text, setText, act }} />;
+  return (
+    <Search places={places} timeZone={timeZone} onClose={onClose} text={text} setText={setText} act={act} />
+  );
 }
 
 interface SearchProps extends PaletteProps {
@@ -73,7 +75,10 @@ function Search({ text, setText, act, onClose, ...frame }: SearchProps) {
       title: 'palette.actions',
       options: offered
         ? actionsOn(offered, plans).map(({ name, text: word, icon = 'more' }) => ({
-            ...{ id: `act-${name}`, icon, text: t(word), note: offered.username },
+            id: `act-${name}`,
+            icon,
+            text: t(word),
+            note: offered.username,
             run: () => act(offered, name),
           }))
         : [],
@@ -178,7 +183,10 @@ function pageOptions(text: string, frame: Pick<PaletteProps, 'places' | 'timeZon
     ['trace.title', 'search', 'trace', ['sessions', 'trace'], {}],
   ] as const;
   const pages = frame.places.map(({ path, icon, text: title }) => ({
-    ...{ id: `page-${path}`, icon, text: t(title), run: visit(path ? [path] : []) },
+    id: `page-${path}`,
+    icon,
+    text: t(title),
+    run: visit(path ? [path] : []),
   }));
   const acts = begun.flatMap(([title, icon, right, path, query]) =>
     may(right) ? { id: `page-${title}`, icon, text: t(title), run: visit(path, query) } : [],
@@ -187,7 +195,10 @@ function pageOptions(text: string, frame: Pick<PaletteProps, 'places' | 'timeZon
 }
 
 const accountOption = ({ id, username, remarks, plan }: Account, visit: Visit): Option => ({
-  ...{ id: `account-${id}`, icon: 'accounts', text: username, run: visit(['accounts', id]) },
+  id: `account-${id}`,
+  icon: 'accounts',
+  text: username,
+  run: visit(['accounts', id]),
   note: [plan, remarks].filter(Boolean).join(' · '),
 });
 
@@ -223,14 +234,19 @@ const limited = (search: string) => ({ search, limit: SHOWN });
 const SOURCES: readonly Source[] = [
   listed('nav.sessions', 'listSessions', limited, (items, search) =>
     items.map(({ id, username, client, destination }) => ({
-      ...{ id: `session-${id}`, icon: 'sessions', text: username, to: [['sessions'], { search }] },
+      id: `session-${id}`,
+      icon: 'sessions',
+      text: username,
+      to: [['sessions'], { search }],
       note: `${client.address} → ${destination.host}:${destination.port}`,
     })),
   ),
   listed('sessions.logins', 'listLogins', limited, (items, search) =>
     items.map(({ at, username, client, outcome }, i) => ({
-      ...{ id: `login-${i}`, icon: 'keyboard', text: username || client },
-      ...{ note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}` },
+      id: `login-${i}`,
+      icon: 'keyboard',
+      text: username || client,
+      note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}`,
       to: [['sessions', 'logins'], { search }],
     })),
   ),
@@ -245,7 +261,10 @@ const SOURCES: readonly Source[] = [
         )
         .slice(0, SHOWN)
         .map(({ key: game, bytesUp, bytesDown }) => ({
-          ...{ id: `game-${game}`, icon: 'heartbeats', text: game, note: bytes(bytesUp + bytesDown) },
+          id: `game-${game}`,
+          icon: 'heartbeats',
+          text: game,
+          note: bytes(bytesUp + bytesDown),
           to: [['heartbeats'], { game, range: 'month' }],
         })),
   ),
@@ -253,8 +272,10 @@ const SOURCES: readonly Source[] = [
     items.map(({ id, at, action, actor, object }) => {
       const key = `audit.${action}`;
       return {
-        ...{ id: `audit-${id}`, icon: 'check', text: isTextKey(key) ? t(key) : action },
-        ...{ note: [object.name, actor, localTime(at)].filter(Boolean).join(' · ') },
+        id: `audit-${id}`,
+        icon: 'check',
+        text: isTextKey(key) ? t(key) : action,
+        note: [object.name, actor, localTime(at)].filter(Boolean).join(' · '),
         to: [['audit'], { search }],
       };
     }),

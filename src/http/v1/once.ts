@@ -110,7 +110,10 @@ function identityOf(method: string, { caller, ctx, query, body }: Input, idempot
   const derived = Buffer.from(hkdfSync('sha256', content, '', 'pulsegate request', 2 * SEAL_KEY_BYTES));
   const secret = derived.subarray(0, SEAL_KEY_BYTES);
   return {
-    ...{ id: randomUUID(), callersKeys, key, digest: derived.subarray(SEAL_KEY_BYTES).toString('hex') },
+    id: randomUUID(),
+    callersKeys,
+    key,
+    digest: derived.subarray(SEAL_KEY_BYTES).toString('hex'),
     seal: (kept: object): string => sealSecret(secret, key, Buffer.from(JSON.stringify(kept))),
     /** `answer` null: it is not stored, and is made again with the secrets. */
     open: (sealed: string): { secrets: Record<string, string>; answer: Answered | null } =>

@@ -131,7 +131,11 @@ function toView(row: object): LiveSessionView {
   const { clientPort, port, ...others } = facts;
   return {
     ...session,
-    ...{ via: null, exit: null, outgoing: null, connectMs: null, ...others },
+    via: null,
+    exit: null,
+    outgoing: null,
+    connectMs: null,
+    ...others,
     client: { address: client, port: clientPort },
     destination: { host, address, port },
   };

@@ -110,9 +110,16 @@ export function createAuditStore({ db, reads, scans, recordAudit }: StoreContext
 
 const toAuditRow = ({ by, action, object, before, after }: AuditRecord, id: string, at: number) =>
   toRow({
-    ...{ id, at, action },
-    ...{ actor: by.name, via: by.via, address: by.address, operatorId: by.operatorId ?? null },
-    ...{ objectType: object.type, objectId: object.id, objectName: object.name },
+    id,
+    at,
+    action,
+    actor: by.name,
+    via: by.via,
+    address: by.address,
+    operatorId: by.operatorId ?? null,
+    objectType: object.type,
+    objectId: object.id,
+    objectName: object.name,
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
     importId: by.importId ?? null,

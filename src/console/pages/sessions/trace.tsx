@@ -15,7 +15,10 @@ import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
 
 const EXAMPLES = {
-  ...{ destination: '198.51.100.7', port: '25', outgoing: '192.0.2.1', outgoingPort: '54322' },
+  destination: '198.51.100.7',
+  port: '25',
+  outgoing: '192.0.2.1',
+  outgoingPort: '54322',
   time: '2026-11-19 03:21:41',
 } as const;
 const NAMES = Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[];
@@ -160,7 +163,10 @@ function Found({ of: { items, incomplete, nextCursor } }: { of: Trace }) {
         <Empty icon="search" title={t('trace.none')} />
       ) : (
         <Table
-          {...{ label: t('trace.title'), rows: items, columns: columns(), rowHeight: 56 }}
+          label={t('trace.title')}
+          rows={items}
+          columns={columns()}
+          rowHeight={56}
           id={(one) => one.session + shown(one.destination)}
         />
       )}

@@ -126,7 +126,10 @@ function proxifier(access: ClientAccess): string | null {
 const entryOf = (access: ClientAccess): Entry => ({
   ...access,
   name: `${access.username}@${access.host}`,
-  ...{ isTls: false, isSocks: true, isHttp: true, hasUdp: true },
+  isTls: false,
+  isSocks: true,
+  isHttp: true,
+  hasUdp: true,
 });
 
 const XML_MARKS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -35,7 +35,12 @@ export function entriesOf(
       const isSocks = protocols.includes('socks5');
       return {
         name: [place, isTls ? 'TLS' : '', exit ?? ''].filter((part) => part !== '').join(' '),
-        ...{ host, port, isTls, isSocks, isHttp: protocols.includes('http'), hasUdp: isSocks && way.hasUdp },
+        host,
+        port,
+        isTls,
+        isSocks,
+        isHttp: protocols.includes('http'),
+        hasUdp: isSocks && way.hasUdp,
         username: exit === null ? username : `${username}+${exit}`,
         password,
       };
