@@ -8,6 +8,7 @@ import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import type { PlaneHandover } from '../../src/proxy/handover/state.js';
 import { readPlaneState } from '../../src/proxy/handover/state.js';
+import { allocateSessionCounts, SlotPool, viewSessionCounts } from '../../src/proxy/memory/session-counts.js';
 import type { PlaneOptions } from '../../src/proxy/plane/plane.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic } from '../helpers/http.js';
@@ -499,6 +500,13 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     // The pause is part of it.
     const longestMs = Math.max(...next.closed.map(({ summary }) => summary.durationMs));
     assert.ok(longestMs > 0.9 * (endedAt - firstAt), `open for ${longestMs} of ${endedAt - firstAt} ms`);
+  });
+
+  it('numbers sessions in their order, also when many of the first have ended already', () => {
+    const slots = new SlotPool(viewSessionCounts(allocateSessionCounts(3000)));
+    const first = Array.from({ length: 1100 }, () => slots.acquire(true));
+    for (const slot of first) slots.release(slot);
+    assert.deepEqual([slots.acquire(true), slots.acquire(), slots.acquire(true)], [1100, 0, 1101]);
   });
 
   it('ends all sessions of a state that it cannot read, and says how many', () => {

@@ -13,12 +13,20 @@ import { readVersion } from '../../program.js';
 import { type Carried, pack } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import type { PlaneFailure } from '../../proxy/plane/plane.js';
+import { prepareThread } from '../../proxy/plane/threads.js';
 import { type GivenSocket, givenSockets } from '../../systemd/sockets.js';
 import { createServiceManager, type ServiceManager } from '../../systemd/systemd.js';
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
-import { createRestarts, execute, isRestarting, type Restarts, takeHandover } from './successor.js';
+import {
+  createRestarts,
+  execute,
+  isRestarting,
+  type Restarts,
+  takeHandover,
+  takeParcel,
+} from './successor.js';
 
 /** How long the daemon may take to stop after a second signal, in ms. */
 const FORCED_EXIT_MS = 5000;
@@ -38,6 +46,8 @@ export async function serve(
   io: CommandIo,
 ): Promise<never> {
   const read = () => loadConfig({ file, env: io.env, flags });
+  const parcel = takeParcel(process.env);
+  if (parcel.length > 0) prepareThread();
   const loaded = await read();
   ignoreClosedOutput(io);
   const credentials = {
@@ -72,7 +82,7 @@ export async function serve(
   const own = { given: credentials, restarts, loadControlPlane };
   const options = { config: loaded.config, source, log, recentLog, ...own };
   let sockets: readonly GivenSocket[] = givenSockets(io.env);
-  let handed = takeHandover(process.env, libc, log);
+  let handed = takeHandover(parcel, libc, log);
   for (;;) {
     const daemon = await startDaemon({ ...options, sockets, handed });
     running = daemon;

@@ -24,10 +24,15 @@ const JOB_MS = 2_000;
 const JOB_QUESTIONS = 10;
 const JOB_PAUSE_MS = 50;
 
-/** Takes what the process before has handed over. Null: nothing, or nothing usable, which the log says. */
-export function takeHandover(env: NodeJS.ProcessEnv, libc: Libc | null, log: Logger): Carried | null {
+/** The parcel that the process before has left; empty: none. */
+export function takeParcel(env: NodeJS.ProcessEnv): number[] {
   const parcel = [...parcelOf(env[PARCEL_VARIABLE]), ...storedParcel(env)];
   delete env[PARCEL_VARIABLE];
+  return parcel;
+}
+
+/** Takes what the process before has handed over. Null: nothing, or nothing usable, which the log says. */
+export function takeHandover(parcel: readonly number[], libc: Libc | null, log: Logger): Carried | null {
   if (parcel.length === 0 || libc === null) return null;
   const taken = unpack(libc, parcel);
   if (taken.problem === undefined) return taken;

@@ -32,9 +32,9 @@ export class SlotPool {
 
   constructor(private readonly counts: SessionCounts) {}
 
-  /** A slot with zero bytes; -1 when there is none. */
-  acquire(): number {
-    const slot = this.#next();
+  /** A slot with zero bytes; -1 when there is none. @param isUnused only one that was never used: they come in their order */
+  acquire(isUnused = false): number {
+    const slot = this.#next(isUnused);
     if (slot === -1) return -1;
     const { bytes, generations } = this.counts;
     generations[slot] = ((generations[slot] ?? 0) + 1) | 0;
@@ -47,9 +47,10 @@ export class SlotPool {
     this.#freed.push(slot);
   }
 
-  #next(): number {
+  #next(isUnused: boolean): number {
     // A slot is reused as late as possible, so that its last counts can still be read.
-    if (this.#freed.length - this.#head > 1024 || this.#unused >= this.counts.slots) {
+    const isLate = this.#freed.length - this.#head > 1024 && !isUnused;
+    if (isLate || this.#unused >= this.counts.slots) {
       const slot = this.#freed[this.#head];
       if (slot === undefined) return -1;
       this.#head += 1;

@@ -86,7 +86,8 @@ const quietMs = (handed: HandedConnection): number =>
 
 interface Part {
   readonly worker: PlaneWorker;
-  readonly connections: HandedConnection[];
+  /** Not sent yet. */
+  connections: HandedConnection[];
   /** Number of its sessions, which get the first slots. */
   slots: number;
 }
@@ -111,17 +112,20 @@ export function distribute(
     const here = { ...handed, descriptors: handed.descriptors.map((at) => descriptors[at] ?? -1) };
     const reason = add(part, here as HandedConnection, accounts, pausedMs);
     if (reason !== null) lost[reason] = (lost[reason] ?? 0) + 1;
+    if (part.connections.length === TAKEN_AT_ONCE) give(part, false);
   }
-  for (const { worker, connections } of parts) {
-    const owned = new OwnedDescriptors(worker.shared.owned);
-    for (const each of connections) for (const fd of each.descriptors) owned.tryGive(fd);
-    for (let at = 0; at < connections.length; at += TAKEN_AT_ONCE) {
-      const isLast = at + TAKEN_AT_ONCE >= connections.length;
-      worker.send({ kind: 'take-over', connections: connections.slice(at, at + TAKEN_AT_ONCE), isLast });
-    }
-  }
+  for (const part of parts) give(part, true);
   accounts.resumedAll();
   return lost;
+}
+
+/** The worker takes them over while the others are prepared. */
+function give(part: Part, isLast: boolean): void {
+  const { worker, connections } = part;
+  const owned = new OwnedDescriptors(worker.shared.owned);
+  for (const each of connections) for (const fd of each.descriptors) owned.tryGive(fd);
+  worker.send({ kind: 'take-over', connections, isLast });
+  part.connections = [];
 }
 
 /** Returns why a session has ended; null: it continues, or is no session yet. */

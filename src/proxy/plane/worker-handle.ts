@@ -4,7 +4,7 @@ import {
   type MessagePort,
   receiveMessageOnPort,
   type TransferListItem,
-  Worker,
+  type Worker,
 } from 'node:worker_threads';
 import type { SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
@@ -22,9 +22,10 @@ import { type SessionCounts, viewSessionCounts } from '../memory/session-counts.
 import { type Gauges, wake } from '../memory/shared.js';
 import type { LoginsEvent, SecureRequest, SessionFacts, WorkerEvent, WorkerStart } from '../messages.js';
 import { type PackedEvent, unpackEvent } from '../packed-events.js';
-import type { ThreadMessage, ThreadStart } from '../worker/thread.js';
+import type { ThreadMessage } from '../worker/thread.js';
 import { PlanePermits } from './permits.js';
 import { PlaneSession, type SessionAccount, type SessionWorker } from './sessions.js';
+import { startThread } from './threads.js';
 
 /** What the data plane reports to the control plane, in order. */
 export interface ProxyObserver {
@@ -40,9 +41,6 @@ export interface ProxyObserver {
   /** An imported hash was right: `salted` is to be stored in its place, unless it is no longer `before`. */
   rehashed(accountId: string, before: string, salted: string): void;
 }
-
-/** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
-const YOUNG_GENERATION_MB = 6;
 
 /** Events that only the data plane itself needs. */
 const UNHELD: ReadonlySet<WorkerEvent['kind']> = new Set([
@@ -117,16 +115,7 @@ export class PlaneWorker implements SessionWorker {
     this.counts = viewSessionCounts(start.shared.sessionCounts);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    const threadStart: ThreadStart = { start, port: port2 };
-    this.thread = new Worker(threadUrl, {
-      workerData: threadStart,
-      transferList: [port2],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      name: `proxy-${start.index}`,
-      // OwnedDescriptors closes the descriptors of a dead thread. If Node closed them too, it could close a descriptor that
-      // another worker has opened under the same number meanwhile.
-      trackUnmanagedFds: false,
-    });
+    this.thread = startThread(threadUrl, { start, port: port2 });
     this.exited = new Promise((resolve) => this.thread.once('exit', () => resolve()));
     port1.on('message', (events: readonly PackedEvent[]) => this.#takeAll(events));
     this.thread.on('error', (error) => log.error({ err: error, worker: start.index }, 'proxy worker failed'));

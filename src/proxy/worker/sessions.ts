@@ -54,7 +54,8 @@ export class WorkerSessions {
   /** Continues a session of another process, whatever the limits are; in the slot that the control plane expects. */
   continue(request: SessionRequest, handed: HandedSession): WorkerSession {
     this.options.places.count(request);
-    const slot = this.#slots.acquire();
+    // Even if others, which it has continued before, have ended already.
+    const slot = this.#slots.acquire(true);
     const session = new WorkerSession(request, slot, this.#context);
     this.#sessions[slot] = session;
     this.options.accounts.sessionOpened(request.account, session);

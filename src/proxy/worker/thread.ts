@@ -1,7 +1,7 @@
 // A worker's thread: builds the engine, connects the channel, and runs until it is asked to stop.
 // plane.ts watches its exit. After an error the worker's sessions end, the error is logged with its stack, and plane.ts
 // restarts the worker.
-import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Answer, Question } from '../dns/messages.js';
 import type { Io } from '../io/io.js';
 import { createNativeIo } from '../io/native/index.js';
@@ -265,7 +265,14 @@ function createWorker(
   return worker;
 }
 
-const thread = workerData as ThreadStart;
-const hasPriority = prioritizeThread(String(thread.start.index));
-if (thread.start.engine === 'native') runNative(thread);
-else runNode(thread);
+let hasPriority = true;
+function run(thread: ThreadStart): void {
+  hasPriority = prioritizeThread(String(thread.start.index));
+  if (thread.start.engine === 'native') runNative(thread);
+  else runNode(thread);
+}
+
+const given = workerData as ThreadStart | null;
+// A prepared thread gets it later (plane/threads.ts).
+if (given === null) parentPort?.once('message', run);
+else run(given);
