@@ -117,27 +117,19 @@ export const addRunCommands: AddCommands = (program) => {
     })
     .answers(async ({ io }, { shown }) => {
       const print = () =>
-        printFields(io, {
-          id: shown.id,
-          kind: shown.kind,
-          agent: shown.agent,
-          session: shown.session ?? '-',
-          from: shown.rerunOf === null ? shown.origin : `${shown.origin}, rerun of ${shown.rerunOf}`,
-          status: shown.error === null ? shown.status : `${shown.status}: ${shown.error}`,
-          tries: String(shown.attempt),
-          accepted: formatIso(shown.acceptedAt, '-'),
-          started: formatIso(shown.startedAt, 'not yet'),
-          finished: formatIso(shown.finishedAt, 'not yet'),
-          message: shown.message ?? '-',
-          reply: shown.reply ?? '-',
-          delivery: shown.delivery,
-          ...Object.fromEntries(
-            shown.deliveries.map(({ attempt, channel, finishedAt, detail }) => [
-              `  try ${attempt}`,
-              `${channel} at ${finishedAt}: ${detail}`,
-            ]),
-          ),
-        });
+        printFields(io, shown, [
+          { id: 'id', kind: 'kind', agent: 'agent', session: ({ session }) => session ?? '-' },
+          { from: ({ origin, rerunOf }) => (rerunOf === null ? origin : `${origin}, rerun of ${rerunOf}`) },
+          { status: ({ status, error }) => (error === null ? status : `${status}: ${error}`) },
+          { tries: 'attempt', accepted: 'acceptedAt' },
+          { started: ({ startedAt }) => formatIso(startedAt, 'not yet') },
+          { finished: ({ finishedAt }) => formatIso(finishedAt, 'not yet') },
+          { message: ({ message }) => message ?? '-', reply: ({ reply }) => reply ?? '-' },
+          { delivery: 'delivery' },
+          ...shown.deliveries.map(({ attempt, channel, finishedAt, detail }) => ({
+            [`  try ${attempt}`]: () => `${channel} at ${finishedAt}: ${detail}`,
+          })),
+        ]);
       return [shown, print];
     });
 };

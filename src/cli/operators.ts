@@ -3,23 +3,26 @@ import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { ROLES, TOKEN_SCOPES } from '../core/auth/operator.js';
 import type { Api, ItemOf } from './shared/api.js';
 import { CommandError, found } from './shared/command.js';
-import type { AddCommands } from './shared/group.js';
-import { byteSize, count, expiry, requireChange } from './shared/options.js';
-import { choice, param, required } from './shared/params.js';
-import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
+import type { AddCommands, Run } from './shared/group.js';
+import { byteSize, count, enabling, expiry } from './shared/options.js';
+import { choice, madeOf, param, required, type ValuesOf } from './shared/params.js';
+import { KEEP_TOKENS, NEW_PASSWORD, readNewPassword } from './shared/prompt.js';
 import { formatBytes } from './shared/table.js';
 
 const OPERATOR = { operator: param('<name>  operator name or id').finds(findOperator) };
 const role = () => choice('--role <role>  role of the operator', ROLES);
 const BUDGET = {
-  budget: {
-    accounts: count('--accounts <n>  budget of a seller: accounts to create; none removes the limit'),
-    days: count('--days <n>  budget of a seller: days to give to accounts, in total; none removes the limit'),
-    bytes: byteSize(
-      '--traffic <size>  budget of a seller: traffic to grant by quotas (500GiB); none removes the limit',
-    ),
-  },
+  accounts: count('--accounts <n>  budget of a seller: accounts to create; none removes the limit'),
+  days: count('--days <n>  budget of a seller: days to give to accounts, in total; none removes the limit'),
+  bytes: byteSize(
+    '--traffic <size>  budget of a seller: traffic to grant by quotas (500GiB); none removes the limit',
+  ),
 };
+const CHANGED_PASSWORD = {
+  password: '--password  prompt for a new password',
+  passwordStdin: '--password-stdin  read a new password from stdin',
+  ...KEEP_TOKENS,
+} as const;
 const REFUSALS = {
   'body.name': 'The name must be 1 to 255 bytes, without a colon or control characters.',
   'name-taken': 'Another operator or the administrator has this name.',
@@ -51,45 +54,32 @@ export const addOperatorCommands: AddCommands = (program) => {
       'add',
       'add an operator; takes effect within a second',
       { name: '<name>  user name of the operator', role: required(role()) },
-      PASSWORD_STDIN,
-      BUDGET,
+      NEW_PASSWORD,
+      { budget: madeOf(BUDGET, (given) => ({ ...NO_BUDGET, ...given })) },
     )
     .examples('operator add kim --role viewer --password-stdin < password.txt')
-    .answers(async ({ call, io }, { passwordStdin, ...given }) => {
-      const password = await readNewPassword(io, passwordStdin);
-      const body = { ...given, password, budget: { ...NO_BUDGET, ...given.budget } };
-      return [await call('POST /operators', { body }), `Added ${given.name} (${given.role}).`];
-    });
+    .calls('POST /operators', ({ name, role }) => `Added ${name} (${role}).`);
 
   operator
     .command(
       'update',
       'update an operator; fields you do not give stay as they are',
       {
-        nameOrId: '<name>  operator name or id',
         role: role(),
         name: '--rename <name>  new user name',
-        password: '--password  prompt for a new password',
-        passwordStdin: '--password-stdin  read a new password from stdin',
+        secret: madeOf(CHANGED_PASSWORD, readChangedPassword),
+        budget: BUDGET,
+        isEnabled: enabling(
+          '--enable  allow sign-in',
+          '--disable  end sessions, and refuse sign-in and tokens',
+        ),
       },
-      KEEP_TOKENS,
-      BUDGET,
-      {
-        enable: '--enable  allow sign-in',
-        disable: '--disable  end sessions, and refuse sign-in and tokens',
-      },
+      OPERATOR,
     )
-    .answers(async ({ call, io }, { nameOrId, ...given }) => {
-      const isEnabled = requireChange('operator update', given);
-      const { enable, disable, password, passwordStdin, keepTokens = false, ...fields } = given;
-      const isNewPassword = password || passwordStdin;
-      if (keepTokens && !isNewPassword)
-        throw new CommandError('--keep-tokens needs --password or --password-stdin.', 2);
-      const chosen = isNewPassword ? await readNewPassword(io, passwordStdin) : undefined;
-      const { id, name, tokens } = await findOperator({ call }, nameOrId);
-      const body = { ...fields, isEnabled, password: chosen, revokeTokens: !keepTokens };
-      const changed = await call('PATCH /operators/{id}', { params: { id }, body });
-      const isRevoked = isNewPassword && !keepTokens && tokens > 0;
+    .needs('change')
+    .answers(async ({ call }, { operator: { id, name, tokens }, secret, ...fields }) => {
+      const changed = await call('PATCH /operators/{id}', { params: { id }, body: { ...fields, ...secret } });
+      const isRevoked = secret?.revokeTokens && tokens > 0;
       return [changed, `Updated ${name}.${isRevoked ? `\nRevoked API tokens: ${tokens}.` : ''}`];
     });
 
@@ -112,6 +102,14 @@ export const addOperatorCommands: AddCommands = (program) => {
     )
     .calls('DELETE /operators/{id}', ({ operator: { name } }) => `Removed ${name}.`);
 };
+
+async function readChangedPassword(given: ValuesOf<typeof CHANGED_PASSWORD>, { io }: Run) {
+  const { password, passwordStdin, keepTokens = false } = given;
+  if (password || passwordStdin)
+    return { password: await readNewPassword(io, passwordStdin), revokeTokens: !keepTokens };
+  if (keepTokens) throw new CommandError('--keep-tokens needs --password or --password-stdin.', 2);
+  return undefined;
+}
 
 type Operator = ItemOf<'GET /operators'>;
 

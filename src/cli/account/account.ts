@@ -3,12 +3,12 @@ import { formatHostPort } from '../../core/ip.js';
 import type { Answer, BodyOf, ItemOf } from '../shared/api.js';
 import { CommandError, type CommandIo } from '../shared/command.js';
 import type { AddCommands, Group, Run } from '../shared/group.js';
-import { ACCOUNT_LIMITS, expiry, limitLines } from '../shared/options.js';
+import { ACCOUNT_LIMITS, expiry, limitFields } from '../shared/options.js';
 import { param, required } from '../shared/params.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { addAdd, addUpdate } from './change.js';
 import { addExport, addImport } from './files.js';
-import { ACCOUNT, ACCOUNT_NAME, ACCOUNTS, findAccount } from './find.js';
+import { ACCOUNT, ACCOUNTS } from './find.js';
 import { addLink, readLinkAddress } from './link.js';
 import { addRenewAndUpgrade } from './plan.js';
 import { addListAndShow } from './show.js';
@@ -95,15 +95,13 @@ function addLimitCommands(account: Group): void {
     .command(
       'set',
       'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
-      ACCOUNT_NAME,
       ACCOUNT_LIMITS,
+      ACCOUNT,
     )
-    .answers(async (run, { nameOrId, ...body }) => {
-      if (Object.keys(body).length === 0)
-        throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
+    .needs('limit')
+    .answers(async (run, { account: { id }, ...body }) => {
       const known = Object.keys((await run.load()).config.egress.classes).join(', ') || 'none';
       const unknownClass = `Unknown egress class ${JSON.stringify(body.egressClass)}. Configured classes: ${known}.`;
-      const { id } = await findAccount(run, nameOrId);
       const changed = await run.call(
         'PATCH /accounts/{id}/limits',
         { params: { id }, body },
@@ -126,17 +124,15 @@ function addLimitCommands(account: Group): void {
 type Shown = Answer<'GET /accounts/{id}/limits'>;
 
 function printLimits(io: CommandIo, limits: Shown['limits'], usage: Shown['usage'] | null): void {
-  if (usage === null) return printFields(io, limitLines(limits, {}));
+  if (usage === null) return printFields(io, limits, limitFields());
   const until = usage.periodEndsAt ? `, resets ${formatIso(usage.periodEndsAt, '')}` : '';
   const notes = {
     maxSessions: `now ${usage.sessions}`,
     maxClientAddresses: `now ${usage.clientAddresses}`,
     quotaBytes: `used ${formatBytes(usage.periodBytes)}${until}`,
   };
-  printFields(io, {
-    ...limitLines(limits, notes),
-    'total usage': `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`,
-  });
+  const total = `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`;
+  printFields(io, limits, [...limitFields(notes), { 'total usage': () => total }]);
 }
 
 const PATH = '/accounts/{id}/subscription';

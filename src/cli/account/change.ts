@@ -4,8 +4,8 @@ import { CONTACT_LANGUAGES, changedTags } from '../../core/accounts/fields/conta
 import { unlessChangedMeanwhile } from '../shared/api.js';
 import { notFound } from '../shared/command.js';
 import type { Group } from '../shared/group.js';
-import { ACCOUNT_LIMITS, expiry, requireChange } from '../shared/options.js';
-import { choice, type Described, param, repeated } from '../shared/params.js';
+import { ACCOUNT_LIMITS, enabling, expiry } from '../shared/options.js';
+import { choice, type Described, madeOf, param, repeated } from '../shared/params.js';
 import { PASSWORD_STDIN } from '../shared/prompt.js';
 import { ACCOUNT_NAME, findAccount, tagsOption } from './find.js';
 import { choosePassword, printCredentials } from './link.js';
@@ -58,10 +58,12 @@ const fields = (use: 'add' | 'update') => {
 
 export function addAdd(account: Group): void {
   account
-    .command('add', 'add an account and print its proxy link', PASSWORD, fields('add'), {
+    .command('add', 'add an account and print its proxy link', {
+      chosen: madeOf(PASSWORD, (given, { io }) => choosePassword(io, given)),
+      ...fields('add'),
       username: '<name>  user name',
       plan: '--plan <name>  name of a plan, which sets expiry and limits; --expires takes precedence',
-      disabled: '--disabled  create the account disabled',
+      isEnabled: madeOf({ disabled: '--disabled  create the account disabled' }, ({ disabled }) => !disabled),
       authorizedAddresses: addresses(`--authorize <addresses>  ${AUTHORIZE_HELP}`),
     })
     .examples(
@@ -69,11 +71,9 @@ export function addAdd(account: Group): void {
       'account add player --password-stdin < password.txt',
     )
     .answers(
-      async (run, given) => {
-        const { generate, passwordStdin, disabled, ...fields } = given;
+      async (run, { chosen, ...fields }) => {
         const { plan, expiresAt } = fields;
-        const chosen = await choosePassword(run.io, given);
-        const body = { ...fields, password: chosen.password, isEnabled: !disabled };
+        const body = { ...fields, password: chosen.password };
         const refusals = plan === undefined ? {} : { 'body.plan': notFound('plan', plan) };
         const { account: added } = await run.call('POST /accounts', { body }, refusals);
         // Without an expiry a new account gets that of its plan.
@@ -100,8 +100,7 @@ export function addUpdate(account: Group): void {
       {
         ...ACCOUNT_NAME,
         password: '--password  prompt for a new password',
-        enable: '--enable  allow logins',
-        disable: '--disable  refuse logins and end live sessions',
+        isEnabled: enabling('--enable  allow logins', '--disable  refuse logins and end live sessions'),
         untag: tagsOption('--untag <tag>  remove a tag (repeatable)'),
         authorize: addresses(`--authorize <addresses>  add ${AUTHORIZE_HELP}`),
         authorizedAddresses: addresses(
@@ -115,9 +114,9 @@ export function addUpdate(account: Group): void {
       'account update player --allowed-clients 203.0.113.0/24',
       'account update player --disable',
     )
+    .needs('change')
     .answers(async (run, { nameOrId, ...given }) => {
-      const isEnabled = requireChange('account update', given);
-      const { generate, passwordStdin, password, enable, disable, untag, authorize, ...fields } = given;
+      const { generate, passwordStdin, password, untag, authorize, ...fields } = given;
       const { tags, authorizedAddresses } = fields;
       const isNewPassword = password || generate || passwordStdin;
       const chosen = isNewPassword ? await choosePassword(run.io, given) : undefined;
@@ -125,7 +124,6 @@ export function addUpdate(account: Group): void {
         const { id, etag: ifMatch, ...stored } = await findAccount(run, nameOrId);
         const body = {
           ...fields,
-          isEnabled,
           password: chosen?.password,
           tags: (tags ?? untag) && changedTags(stored.tags, { add: tags ?? [], remove: untag ?? [] }),
           authorizedAddresses: (authorize ?? authorizedAddresses) && [

@@ -43,18 +43,13 @@ export function addExport(account: Group): void {
       file: '[file]  new file to write (default or -: stdout)',
       ...FORMAT,
       zone: zoneOption("time zone of the dates in AccInfo.ini: use the CCProxy host's zone"),
-      tags: TAGS,
+      ...TAGS,
       withHashes: '--with-hashes  include password hashes, to move accounts to another Pulsegate',
     })
-    .runs(async (run, { file: name, zone, tags, withHashes, format }) => {
+    .runs(async (run, { file: name, tag, format, withHashes, ...given }) => {
       const file = name === STDIO ? undefined : name;
-      const tag = tags?.join(',');
-      const query = {
-        format: formatOf(file, format),
-        zone,
-        tag,
-        withHashes: withHashes ? 'true' : undefined,
-      };
+      const hashes = withHashes ? 'true' : undefined;
+      const query = { ...given, tag, format: formatOf(file, format), withHashes: hashes };
       const content = await run.call('GET /accounts/export', { query });
       await save(content, file, run.io);
       if (file === undefined) return;

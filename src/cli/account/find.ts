@@ -4,7 +4,7 @@ import { isValidTag, TAG_RULE } from '../../core/accounts/fields/contacts.js';
 import { guidOf } from '../../core/ids.js';
 import type { Api } from '../shared/api.js';
 import { notFound } from '../shared/command.js';
-import { type Described, param, repeated } from '../shared/params.js';
+import { type Described, madeOf, param, repeated } from '../shared/params.js';
 
 /** Looks up the user name first, because a user name may look like an id. */
 export async function findAccount({ call }: Pick<Api, 'call'>, nameOrId: string) {
@@ -29,4 +29,9 @@ export const tagsOption = (described: Described) =>
     return [tag];
   });
 /** The tags by which commands choose accounts, as /api/v1 reads them. */
-export const TAGS = tagsOption('--tag <tag>  filter by tag (repeatable: accounts with all of them)');
+export const TAGS = {
+  tag: madeOf(
+    { tags: tagsOption('--tag <tag>  filter by tag (repeatable: accounts with all of them)') },
+    ({ tags }) => tags?.join(','),
+  ),
+};

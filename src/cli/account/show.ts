@@ -15,14 +15,14 @@ export function addListAndShow(account: Group): void {
   account
     .command('list', 'list accounts', {
       search: '--search <text>  filter by text in user name, remarks, tags or latest GameID',
-      tags: TAGS,
+      ...TAGS,
     })
-    .answers(async ({ list, io, print }, { tags, ...query }) => {
-      const { items, total } = await list('GET /accounts', { ...query, tag: tags?.join(',') });
+    .answers(async ({ list, io, print }, query) => {
+      const { items, total } = await list('GET /accounts', query);
       const show = () => {
         printTable(io, items, [
           { 'USER NAME': 'username', STATE: stateOf, EXPIRES: expiryWords, 'LAST LOGIN': 'lastLoginAt' },
-          { ENTRIES: 'dataCount', 'LATEST GAME': 'latestGameId', TAGS: ({ tags }) => textOfTags(tags) },
+          { ENTRIES: 'dataCount', 'LATEST GAME': 'latestGameId', TAGS: tagsOf },
           { REMARKS: 'remarks' },
         ]);
         const of = items.length === total ? '' : `${items.length} of `;
@@ -40,27 +40,16 @@ export function addListAndShow(account: Group): void {
       const { items: heartbeats } = await run.call('GET /heartbeats', { query });
       const print = () => {
         const guessed = server.guess ? ' (guessed; set socks.publicHost)' : '';
-        printFields(run.io, {
-          id: shown.id,
-          'user name': shown.username,
-          state: stateOf(shown),
-          server: formatHostPort(server.host, server.port) + guessed,
-          tags: textOfTags(shown.tags),
-          remarks: shown.remarks ?? '',
-          created: formatIso(shown.createdAt, ''),
-          'last login': formatIso(shown.lastLoginAt, 'never'),
-          plan: shown.plan ?? '',
-          expires: expiryWords(shown),
-          'e-mail': shown.contacts.email ?? '',
-          telegram: shown.contacts.telegram ?? '',
-          language: shown.contacts.language ?? '',
-          authorized: textOfAddresses(shown.authorizedAddresses),
-          'allowed clients': textOfAddresses(shown.allowedClients) || 'all',
-          schedule: shown.schedule === null ? 'always' : `${shown.schedule} (${timeZone})`,
-          exit: shown.exit ?? 'default',
-          entries: String(shown.dataCount),
-          'latest game': shown.latestGameId ?? '',
-        });
+        printFields(run.io, { ...shown, ...shown.contacts }, [
+          { id: 'id', 'user name': 'username', state: stateOf },
+          { server: () => formatHostPort(server.host, server.port) + guessed, tags: tagsOf },
+          { remarks: 'remarks', created: 'createdAt', 'last login': 'lastLoginAt', plan: 'plan' },
+          { expires: expiryWords, 'e-mail': 'email', telegram: 'telegram', language: 'language' },
+          { authorized: ({ authorizedAddresses }) => textOfAddresses(authorizedAddresses) },
+          { 'allowed clients': ({ allowedClients }) => textOfAddresses(allowedClients) || 'all' },
+          { schedule: ({ schedule }) => (schedule === null ? 'always' : `${schedule} (${timeZone})`) },
+          { exit: ({ exit }) => exit ?? 'default', entries: 'dataCount', 'latest game': 'latestGameId' },
+        ]);
         if (heartbeats.length === 0) return;
         run.print('');
         printTable(run.io, heartbeats, [
@@ -74,6 +63,8 @@ export function addListAndShow(account: Group): void {
 }
 
 type Account = Answer<'GET /accounts/{id}'>;
+
+const tagsOf = ({ tags }: Account): string => textOfTags(tags);
 
 function stateOf({ isEnabled, isExpired, suspendedUntil, suspendReason }: Account): string {
   if (!isEnabled) return 'disabled';

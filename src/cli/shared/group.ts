@@ -14,7 +14,7 @@ import {
   type QueryOf,
   type Refusals,
 } from './api.js';
-import { type CommandIo, once, printJson, printLine } from './command.js';
+import { CommandError, type CommandIo, once, printJson, printLine } from './command.js';
 import { addTo, type Params, type ValuesOf } from './params.js';
 import { confirm } from './prompt.js';
 import { type Columns, printTable } from './table.js';
@@ -97,11 +97,18 @@ export class Group extends Named {
 
 class Runnable<Given> extends Named {
   #question: ((given: Given) => string) | undefined;
+  #needed: string | undefined;
 
   /** Adds `--yes`. @param what is asked before the command runs; left out: the command asks by itself */
   asks(what?: (given: Given) => string): this {
     addTo(this.commander, { yes: '--yes  skip the confirmation' });
     this.#question = what;
+    return this;
+  }
+
+  /** Refuses to run without an option. @param what the options give: `change` */
+  needs(what: string): this {
+    this.#needed = what;
     return this;
   }
 
@@ -135,6 +142,9 @@ class Runnable<Given> extends Named {
   }
 
   async #work(run: Run, work: Work<Given>): Promise<Shown> {
+    const { json: _, yes: __, ...options } = this.commander.opts();
+    if (this.#needed !== undefined && Object.keys(options).length === 0)
+      throw new CommandError(`No ${this.#needed} given. See: ${nameOf(this.commander)} --help`, 2);
     const given = Object(await this.read(run)) as Given;
     if (this.#question) await run.confirm(this.#question(given));
     return work(run, given);
@@ -186,6 +196,9 @@ class Runnable<Given> extends Named {
     else this.answers(work);
   }
 }
+
+/** `pulsegate account update`. */
+const nameOf = (of: Command): string => (of.parent ? `${nameOf(of.parent)} ${of.name()}` : of.name());
 
 /** Prints rows as a table; `none` to stderr when there are none. */
 export function printList<Row>(

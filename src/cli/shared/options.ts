@@ -8,8 +8,8 @@ import { type AccountLimits, EGRESS_LIMITS, QUOTA_PERIODS } from '../../core/acc
 import { iso } from '../../core/clock.js';
 import { isWireDate, parseWireDate } from '../../core/time/wire-date.js';
 import { CommandError } from './command.js';
-import { choice, type Described, type Param, param, withDefault } from './params.js';
-import { countOf, formatBytes } from './table.js';
+import { choice, type Described, madeOf, type Param, param, withDefault } from './params.js';
+import { type Columns, countOf, formatBytes } from './table.js';
 
 /** The `--limit` of a list. */
 export function limitOption(what: string, initial: number): Param<number> {
@@ -43,20 +43,12 @@ export const expiry = (described: Described) =>
     );
   });
 
-/**
- * Returns what `--enable` and `--disable` say. @param command for the error: `account update`
- * @throws CommandError (2) when both are given, or nothing at all
- */
-export function requireChange(
-  command: string,
-  given: { readonly enable?: boolean; readonly disable?: boolean },
-): boolean | undefined {
-  if (given.enable && given.disable)
-    throw new CommandError('--enable and --disable cannot be used together.', 2);
-  if (Object.keys(given).length === 0)
-    throw new CommandError(`No change given. See: pulsegate ${command} --help`, 2);
-  return given.enable ? true : given.disable ? false : undefined;
-}
+/** `--enable` and `--disable`, of which one may be given, each with its help. */
+export const enabling = (on: Described, off: Described) =>
+  madeOf({ on, off }, ({ on: enable, off: disable }) => {
+    if (enable && disable) throw new CommandError('--enable and --disable cannot be used together.', 2);
+    return disable ? false : enable;
+  });
 
 /** Removes a limit. */
 export const NONE = 'none';
@@ -114,19 +106,19 @@ const AMOUNTS: { readonly [Name in keyof AccountLimits]?: (value: number) => str
 };
 
 /** Each limit with its label. @param notes what follows an amount, by limit */
-export function limitLines(
-  limits: AccountLimits,
-  notes: { readonly [Name in keyof AccountLimits]?: string },
-): Record<string, string> {
+export function limitFields(
+  notes: { readonly [Name in keyof AccountLimits]?: string } = {},
+): Columns<AccountLimits> {
   const names = Object.keys(ACCOUNT_LIMITS) as (keyof AccountLimits)[];
-  const lines = names.map((name) => {
-    const none = name !== 'egressClass' && EGRESS_LIMITS.includes(name) ? 'as configured' : NONE;
-    const amount = limits[name] || 'any number';
-    const value = limits[name] === null ? none : (AMOUNTS[name] ?? String)(amount as number);
-    const label = ACCOUNT_LIMITS[name].first.name().replaceAll('-', ' ');
-    return [label, notes[name] ? `${value}   (${notes[name]})` : value];
+  const amountOf = (limits: AccountLimits, name: keyof AccountLimits): string => {
+    if (limits[name] !== null) return (AMOUNTS[name] ?? String)((limits[name] || 'any number') as number);
+    return name !== 'egressClass' && EGRESS_LIMITS.includes(name) ? 'as configured' : NONE;
+  };
+  return names.map((name) => {
+    const note = notes[name] ? `   (${notes[name]})` : '';
+    const label = ACCOUNT_LIMITS[name].of.name().replaceAll('-', ' ');
+    return { [label]: (limits) => amountOf(limits, name) + note };
   });
-  return Object.fromEntries(lines);
 }
 
 const some = (what: string) => (n: number) => `${n === 0 ? 'any number of' : n} ${what}`;

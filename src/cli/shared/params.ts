@@ -1,7 +1,7 @@
 // The arguments and options of commands, in the shape of the request that they make, with the types of their values:
 // `{ name: '<name>  name of the exit', limits: { maxSessions: count('--max-sessions <n>  maximum') } }`.
 import { Argument, type Command, Option } from 'commander';
-import type { Api } from './api.js';
+import type { Run } from './group.js';
 
 /** An argument or an option with its help: `<name>  …`, `[id...]  …`, `--dry-run  …`, `--search <text>  …`. */
 export type Described = `${string}  ${string}`;
@@ -15,42 +15,58 @@ type ValueIn<Of> = Of extends `${infer Flags}  ${string}` ? Text<Flags> | Missin
 
 type ItemIn<Value> = Value extends readonly (infer Item)[] ? Item : Exclude<Value, undefined>;
 
-/** One that is read, found or chosen. Two options, `--default` and `--no-default`, may give one value. */
+/** One that is read, found or chosen. */
 export class Param<Value> {
   declare readonly value: Value;
-  #find: ((api: Api, text: string) => Promise<unknown>) | undefined;
+  #find: ((run: Run, text: string) => Promise<unknown>) | undefined;
 
-  constructor(
-    readonly first: Argument | Option,
-    readonly second?: Option,
-  ) {}
+  constructor(readonly of: Argument | Option) {}
 
   /** The value is what `find` returns of the text, when the command runs; of texts, a list of what it returns of each. */
-  finds<Found>(find: (api: Api, text: ItemIn<Value>) => Promise<Found>) {
+  finds<Found>(find: (run: Run, text: ItemIn<Value>) => Promise<Found>) {
     type All = Exclude<Value, undefined> extends readonly string[] ? readonly Found[] : Found;
-    this.#find = find as (api: Api, text: unknown) => Promise<unknown>;
+    this.#find = find as (run: Run, text: unknown) => Promise<unknown>;
     return this as Param<unknown> as Param<All | Extract<Value, undefined>>;
   }
 
-  async valueIn(command: Command, api: Api): Promise<unknown> {
-    const { first } = this;
-    const isOption = first instanceof Option;
-    const at = isOption ? -1 : command.registeredArguments.indexOf(first);
-    const read = isOption ? command.opts()[first.attributeName()] : command.processedArgs[at];
-    if (this.#find === undefined || read === undefined) return read === NULL ? null : read;
-    if (!Array.isArray(read)) return this.#find(api, read);
-    const found = [];
-    for (const text of read) found.push(await this.#find(api, text));
-    return found;
+  /** Adds it to a command. Returns what reads its value. */
+  addTo(command: Command): (run: Run) => Promise<unknown> {
+    const { of } = this;
+    if (of instanceof Option) command.addOption(of);
+    else command.addArgument(of);
+    const at = command.registeredArguments.length - 1;
+    return async (run) => {
+      const read = of instanceof Option ? command.opts()[of.attributeName()] : command.processedArgs[at];
+      if (this.#find === undefined || read === undefined) return read === NULL ? null : read;
+      if (!Array.isArray(read)) return this.#find(run, read);
+      const found = [];
+      for (const text of read) found.push(await this.#find(run, text));
+      return found;
+    };
+  }
+}
+
+/** One value that is made of what several options give, when the command runs. */
+class Made<Value> {
+  declare readonly value: Value;
+
+  constructor(
+    readonly params: Params,
+    readonly make: (given: never, run: Run) => unknown,
+  ) {}
+
+  addTo(command: Command): (run: Run) => Promise<unknown> {
+    const read = addTo(command, this.params);
+    return async (run) => this.make(Object(await read(run)) as never, run);
   }
 }
 
 export interface Params {
-  readonly [name: string]: Described | Param<unknown> | Params;
+  readonly [name: string]: Described | Param<unknown> | Made<unknown> | Params;
 }
 type ValueOf<Of> = Of extends string
   ? ValueIn<Of>
-  : Of extends Param<infer Value>
+  : Of extends Param<infer Value> | Made<infer Value>
     ? Value
     : ValuesOf<Of> | undefined;
 type Optional<Of> = { [Name in keyof Of]: undefined extends ValueOf<Of[Name]> ? Name : never }[keyof Of];
@@ -90,40 +106,41 @@ export function choice<const Of extends Described, const Word extends string>(
 }
 
 export function required<Value>(param: Param<Value>): Param<Exclude<Value, undefined>> {
-  if (param.first instanceof Option) param.first.makeOptionMandatory();
+  if (param.of instanceof Option) param.of.makeOptionMandatory();
   return param as Param<Exclude<Value, undefined>>;
 }
 
 export function withDefault<Value>(param: Param<Value>, value: Value): Param<Exclude<Value, undefined>> {
-  param.first.default(value);
+  param.of.default(value);
   return param as Param<Exclude<Value, undefined>>;
 }
 
+export const madeOf = <const Of extends Params, Value>(
+  params: Of,
+  make: (given: ValuesOf<Of>, run: Run) => Value,
+) => new Made<Awaited<Value>>(params, make);
+
 /** `--default` and `--no-default`, each with its help. */
-export const toggle = (on: Described, off: Described) =>
-  new Param<boolean | undefined>(commanderOf(on), commanderOf(off) as Option);
+export const toggle = (on: Described, off: Described) => madeOf({ on, off }, ({ on: given }) => given);
 
 /** `--tag vip --tag shop-2`: each use gives some values. */
 export const repeated = <Value>(described: Described, read: (text: string) => readonly Value[]) =>
   param(described, (text, before: readonly Value[] = []): readonly Value[] => [...before, ...read(text)]);
 
 /**
- * Adds arguments and options to a command. Returns a function that reads and finds their values, when the command runs; undefined:
- * nothing is given.
+ * Adds arguments and options to a command. Returns a function that reads and finds their values in this order, when the command runs;
+ * undefined: nothing is given.
  */
-export function addTo(command: Command, params: Params): (api: Api) => Promise<object | undefined> {
-  const made = Object.entries(params).map(([name, of]) => {
-    if (typeof of === 'object' && !(of instanceof Param)) return [name, addTo(command, of)] as const;
+export function addTo(command: Command, params: Params): (run: Run) => Promise<object | undefined> {
+  const added = Object.entries(params).map(([name, of]) => {
     const one = typeof of === 'string' ? param(of) : of;
-    if (one.first instanceof Option) command.addOption(one.first);
-    else command.addArgument(one.first);
-    if (one.second) command.addOption(one.second);
-    return [name, (api: Api) => one.valueIn(command, api)] as const;
+    const isOne = one instanceof Param || one instanceof Made;
+    return [name, isOne ? one.addTo(command) : addTo(command, one)] as const;
   });
-  return async (api) => {
+  return async (run) => {
     const values: Record<string, unknown> = {};
-    for (const [name, read] of made) {
-      const value = await read(api);
+    for (const [name, read] of added) {
+      const value = await read(run);
       if (value !== undefined) values[name] = value;
     }
     return Object.keys(values).length > 0 ? values : undefined;

@@ -19,6 +19,9 @@ function textOf(name: string, value: unknown): string {
   return Array.isArray(value) ? value.join(' ') : String(value ?? '');
 }
 
+const cellOf = <Row>(row: Row, of: Cell<Row>): string =>
+  typeof of === 'string' ? textOf(of, row[of]) : of(row);
+
 /** Prints rows under a header. Control characters in cells are escaped. */
 export function printTable<Row>(
   { stdout, env }: CommandIo,
@@ -27,9 +30,7 @@ export function printTable<Row>(
 ): void {
   const all: [string, Cell<Row>][] = columns.flatMap(Object.entries);
   const heading = all.map(([name]) => name);
-  const texts = rows.map((row) =>
-    all.map(([, of]) => (typeof of === 'string' ? textOf(of, row[of]) : of(row))),
-  );
+  const texts = rows.map((row) => all.map(([, of]) => cellOf(row, of)));
   const widths: number[] = heading.map(() => 0);
   const cells = [heading, ...texts].map((row) =>
     row.map((text, column) => {
@@ -51,11 +52,11 @@ export function printTable<Row>(
   stdout.write(`${[isColoured ? `${BOLD}${head}${RESET}` : head, ...rest].join('\n')}\n`);
 }
 
-/** Prints `name: value` lines. */
-export function printFields({ stdout }: CommandIo, fields: Readonly<Record<string, string>>): void {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length));
-  for (const [name, value] of Object.entries(fields))
-    stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
+/** Prints a row as one line for each column. */
+export function printFields<Row>({ stdout }: CommandIo, row: Row, columns: Columns<Row>): void {
+  const all: [string, Cell<Row>][] = columns.flatMap(Object.entries);
+  const width = Math.max(...all.map(([name]) => name.length));
+  for (const [name, of] of all) stdout.write(`${name.padEnd(width)}  ${printable(cellOf(row, of), 4000)}\n`);
 }
 
 // East Asian wide characters take two columns.
