@@ -6,7 +6,7 @@ import { CommandError, found } from './shared/command.js';
 import type { AddCommands, Run } from './shared/group.js';
 import { byteSize, count, enabling, expiry } from './shared/options.js';
 import { choice, madeOf, param, required, type ValuesOf } from './shared/params.js';
-import { KEEP_TOKENS, NEW_PASSWORD, readNewPassword } from './shared/prompt.js';
+import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
 import { formatBytes } from './shared/table.js';
 
 const OPERATOR = { operator: param('<name>  operator name or id').finds(findOperator) };
@@ -50,13 +50,12 @@ export const addOperatorCommands: AddCommands = (program) => {
     ]);
 
   operator
-    .command(
-      'add',
-      'add an operator; takes effect within a second',
-      { name: '<name>  user name of the operator', role: required(role()) },
-      NEW_PASSWORD,
-      { budget: madeOf(BUDGET, (given) => ({ ...NO_BUDGET, ...given })) },
-    )
+    .command('add', 'add an operator; takes effect within a second', {
+      name: '<name>  user name of the operator',
+      role: required(role()),
+      password: madeOf(PASSWORD_STDIN, ({ passwordStdin }, { io }) => readNewPassword(io, passwordStdin)),
+      budget: madeOf(BUDGET, (given) => ({ ...NO_BUDGET, ...given })),
+    })
     .examples('operator add kim --role viewer --password-stdin < password.txt')
     .calls('POST /operators', ({ name, role }) => `Added ${name} (${role}).`);
 

@@ -51,6 +51,8 @@ export type Input<Name extends OperationName> = {
 export type Answer<Name extends OperationName> = AnswerOf<Operations[Name]['success']>;
 export type ItemOf<Name extends OperationName> =
   Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never;
+/** Operations whose answer is a page of a list of any length. */
+type PagedName = 'GET /accounts' | 'GET /sessions';
 /** Operations whose answer is a list. */
 export type ListName = {
   [Name in OperationName]: Answer<Name> extends { readonly items: readonly unknown[] } ? Name : never;
@@ -71,11 +73,7 @@ export interface Api {
       : [input: Input<Name>, refusals?: Refusals]
   ): Promise<Answer<Name>>;
   /** Reads a list, in pages, until it has `limit` items or all. Returns the last page with the items of all pages. */
-  list<Name extends 'GET /accounts' | 'GET /sessions'>(
-    name: Name,
-    query: QueryOf<Name>,
-    limit?: number,
-  ): Promise<Answer<Name>>;
+  list<Name extends PagedName>(name: Name, query: QueryOf<Name>, limit?: number): Promise<Answer<Name>>;
 }
 
 /** Most items of one page of the daemon. */
@@ -206,30 +204,31 @@ export function daemonApi(config: Config, refusals: Refusals = {}): Api {
   return apiOver(send, refusals);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the types of an answer are those of its operation
-function apiOver(send: (call: Call) => Promise<{ status: number; body: any }>, ofAll: Refusals): Api {
+function apiOver(send: (call: Call) => Promise<{ status: number; body: unknown }>, ofAll: Refusals): Api {
   type Sent = Omit<Partial<Call>, 'query'> & { query?: object };
-  const call = async (name: string, input: Sent = {}, refusals: Refusals = {}) => {
+  const call = async <Name extends OperationName>(name: Name, input: Sent = {}, refusals: Refusals = {}) => {
     const [method = '', path = ''] = name.split(' ');
     const { params = {}, query = {}, ...sent } = input;
     const search = new URLSearchParams();
     for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
     const { status, body } = await send({ method, path, params, query: search, ...sent });
-    if (status < 400) return body;
+    // A daemon that answers has the version of this program: its types.
+    if (status < 400) return body as Answer<Name>;
     throw inWords(new Refused(Object(body) as Refused['problem'], status), { ...ofAll, ...refusals });
   };
-  const list = async (name: string, query: object, limit = Infinity) => {
-    const items: unknown[] = [];
+  const list = async <Name extends PagedName>(name: Name, query: object, limit = Infinity) => {
+    const items: ItemOf<PagedName>[] = [];
     for (let cursor: string | undefined; ; ) {
       const size = Math.min(PAGE_SIZE, limit - items.length);
-      const page = await call(name, {
-        query: { ...query, limit: size, cursor },
+      const ofPage = { ...query, limit: size, cursor };
+      const page: Answer<PagedName> = await call<PagedName>(name, {
+        query: ofPage,
         isWhole: limit === Infinity,
       });
       items.push(...page.items);
-      if (page.nextCursor === null || items.length >= limit) return { ...page, items };
+      if (page.nextCursor === null || items.length >= limit) return { ...page, items } as Answer<Name>;
       cursor = page.nextCursor;
     }
   };
-  return { call, list } as Api;
+  return { call, list };
 }

@@ -46,7 +46,7 @@ export class Param<Value> {
   }
 }
 
-/** One value that is made of what several options give, when the command runs. */
+/** Made when the command runs. */
 class Made<Value> {
   declare readonly value: Value;
 
@@ -115,6 +115,7 @@ export function withDefault<Value>(param: Param<Value>, value: Value): Param<Exc
   return param as Param<Exclude<Value, undefined>>;
 }
 
+/** One value that `make` makes of several options. */
 export const madeOf = <const Of extends Params, Value>(
   params: Of,
   make: (given: ValuesOf<Of>, run: Run) => Value,

@@ -2,7 +2,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { CommandError, type CommandIo } from './command.js';
-import { madeOf } from './params.js';
 
 const MAX_PASSWORD_BYTES = 4096;
 
@@ -94,9 +93,6 @@ async function onTerminal<Result>(
 }
 
 export const PASSWORD_STDIN = { passwordStdin: '--password-stdin  read the password from stdin' } as const;
-export const NEW_PASSWORD = {
-  password: madeOf(PASSWORD_STDIN, ({ passwordStdin }, { io }) => readNewPassword(io, passwordStdin)),
-};
 export const KEEP_TOKENS = {
   keepTokens: '--keep-tokens  keep the API tokens valid; otherwise a new password revokes them',
 } as const;
