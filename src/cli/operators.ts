@@ -102,7 +102,7 @@ export const addOperatorCommands: AddCommands = (program) => {
     .calls('DELETE /operators/{id}', ({ operator: { name } }) => `Removed ${name}.`);
 };
 
-async function readChangedPassword(given: ValuesOf<typeof CHANGED_PASSWORD>, { io }: Run) {
+async function readChangedPassword(given: ValuesOf<typeof CHANGED_PASSWORD>, { io }: Pick<Run, 'io'>) {
   const { password, passwordStdin, keepTokens = false } = given;
   if (password || passwordStdin)
     return { password: await readNewPassword(io, passwordStdin), revokeTokens: !keepTokens };

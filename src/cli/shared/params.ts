@@ -1,7 +1,11 @@
 // The arguments and options of commands, in the shape of the request that they make, with the types of their values:
 // `{ name: '<name>  name of the exit', limits: { maxSessions: count('--max-sessions <n>  maximum') } }`.
 import { Argument, type Command, Option } from 'commander';
-import type { Run } from './group.js';
+import type { Api } from './api.js';
+import type { CommandIo } from './command.js';
+
+/** Of a command that runs: what values are found and made with. */
+type Context = Api & { readonly io: CommandIo };
 
 /** An argument or an option with its help: `<name>  …`, `[id...]  …`, `--dry-run  …`, `--search <text>  …`. */
 export type Described = `${string}  ${string}`;
@@ -18,19 +22,19 @@ type ItemIn<Value> = Value extends readonly (infer Item)[] ? Item : Exclude<Valu
 /** One that is read, found or chosen. */
 export class Param<Value> {
   declare readonly value: Value;
-  #find: ((run: Run, text: string) => Promise<unknown>) | undefined;
+  #find: ((run: Context, text: string) => Promise<unknown>) | undefined;
 
   constructor(readonly of: Argument | Option) {}
 
   /** The value is what `find` returns of the text, when the command runs; of texts, a list of what it returns of each. */
-  finds<Found>(find: (run: Run, text: ItemIn<Value>) => Promise<Found>) {
+  finds<Found>(find: (run: Context, text: ItemIn<Value>) => Promise<Found>) {
     type All = Exclude<Value, undefined> extends readonly string[] ? readonly Found[] : Found;
-    this.#find = find as (run: Run, text: unknown) => Promise<unknown>;
+    this.#find = find as (run: Context, text: unknown) => Promise<unknown>;
     return this as Param<unknown> as Param<All | Extract<Value, undefined>>;
   }
 
   /** Adds it to a command. Returns what reads its value. */
-  addTo(command: Command): (run: Run) => Promise<unknown> {
+  addTo(command: Command): (run: Context) => Promise<unknown> {
     const { of } = this;
     if (of instanceof Option) command.addOption(of);
     else command.addArgument(of);
@@ -52,10 +56,10 @@ class Made<Value> {
 
   constructor(
     readonly params: Params,
-    readonly make: (given: never, run: Run) => unknown,
+    readonly make: (given: never, run: Context) => unknown,
   ) {}
 
-  addTo(command: Command): (run: Run) => Promise<unknown> {
+  addTo(command: Command): (run: Context) => Promise<unknown> {
     const read = addTo(command, this.params);
     return async (run) => this.make(Object(await read(run)) as never, run);
   }
@@ -118,7 +122,7 @@ export function withDefault<Value>(param: Param<Value>, value: Value): Param<Exc
 /** One value that `make` makes of several options. */
 export const madeOf = <const Of extends Params, Value>(
   params: Of,
-  make: (given: ValuesOf<Of>, run: Run) => Value,
+  make: (given: ValuesOf<Of>, run: Context) => Value,
 ) => new Made<Awaited<Value>>(params, make);
 
 /** `--default` and `--no-default`, each with its help. */
@@ -132,7 +136,7 @@ export const repeated = <Value>(described: Described, read: (text: string) => re
  * Adds arguments and options to a command. Returns a function that reads and finds their values in this order, when the command runs;
  * undefined: nothing is given.
  */
-export function addTo(command: Command, params: Params): (run: Run) => Promise<object | undefined> {
+export function addTo(command: Command, params: Params): (run: Context) => Promise<object | undefined> {
   const added = Object.entries(params).map(([name, of]) => {
     const one = typeof of === 'string' ? param(of) : of;
     const isOne = one instanceof Param || one instanceof Made;
