@@ -109,11 +109,11 @@ async function settle(t: TestContext, dataDir: string, agent: AgentServer, ledge
   ledger.unanswered = [];
   await Promise.all(requests.map((request) => sendRequest(daemon, request, ledger)));
   assert.deepEqual(ledger.unanswered, []);
-  const isSettled = async () => {
+  await eventually(async () => {
     const { items } = (await daemon.api('GET', '/api/v1/runs?limit=1000')).json as { items: Run[] };
-    return items.every(({ status, delivery }) => status === 'succeeded' && delivery === 'delivered');
-  };
-  await eventually(isSettled, 30_000);
+    const open = items.filter(({ status, delivery }) => status !== 'succeeded' || delivery !== 'delivered');
+    assert.deepEqual(open, []);
+  }, 30_000);
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 0);
 
