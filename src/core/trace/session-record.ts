@@ -139,22 +139,26 @@ const MAX_FOUND = 20;
 
 /** An address, and a port behind a colon, a space or the word. */
 const ADDRESS =
-  /(?<![\w.:-])\[?(?<address>\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)|(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:]))\]?(?:(?::|[ \t]+(?:port[ \t]+)?|["']?,["']?)(?<port>\d{1,5})(?![\w.:/-]))?/gi;
-/** `Source-Port: 1234`, `DPT=25`, `"dst_port": 25`. */
+  /(?<![\w.:-])\[?(?<address>\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)|(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:]))\]?(?:(?::|,?[ \t]+port[ \t]+|[ \t]+|["']?,["']?)(?<port>\d{1,5})(?![\w.:/-]))?/gi;
+/** `Source-Port: 1234`, `source port 1234`, `DPT=25`, `"dst_port": 25`, `<Port>25</Port>`. */
 const PORT =
-  /(?<![\da-z])(?<word>(?:src|source|dst|dest|destination|target)[-_ ]?port|[sd]pt|port)["']?[ \t]*[:=][ \t]*["']?(?<port>\d{1,5})(?!\w)/gi;
+  /(?<![\da-z])(?<word>(?:src|source|dst|dest|destination|target)[-_ ]?port|[sd]pt|port)(?:["']?[ \t]*[:=>][ \t]*["']?|[ \t]+)(?<port>\d{1,5})(?!\w|\.\d)/gi;
 const OUTGOING = /(?<![a-z])(?:src|spt|source|from|offend|attacker|attacking|abus|ban|infected|your)/gi;
-const DESTINATION = /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against)|[=-]>/gi;
+const DESTINATION =
+  /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against|our(?![a-z]))|[=-]>/gi;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})[a-z]*`;
 const CLOCK = '(?<clock>\\d\\d:\\d\\d(?::\\d\\d)?)(?![:\\d])(?:[.,]\\d+)?(?! *[ap]\\.?m\\b)';
-const ZONE = '(?: *(?<zone>Z|[+-]\\d\\d:?\\d\\d|\\(?[A-Z]{3,4}\\)?)(?![\\w:]))?';
+/** Also `UTC+1` and `(GMT +01:00)`; where a sign follows a name otherwise, there is no zone. */
+const ZONE =
+  '(?: *(?<zone>Z|[+-]\\d\\d:?\\d\\d|(?<=\\d)[+-]\\d\\d|\\(?(?:UTC|GMT) ?[+-]\\d{1,2}(?::?\\d\\d)?\\)?|\\(?[A-Z]{3,4}\\)?)(?! ?[+-]\\d|[\\w:+-]))?';
 /** ISO 8601 and its relatives; RFC 5322 §3.3 and access logs; ctime; syslog; days and months in the order of a country. */
 const TIMES = [
   `(?<year>\\d{4})[-./](?<month>\\d\\d)[-./](?<day>\\d\\d)[T ]+${CLOCK}${ZONE}`,
   `(?<day>\\d{1,2})[ /-]${MONTH}[ /-](?<year>\\d{4})[ :]+${CLOCK}${ZONE}`,
-  `${MONTH} +(?<day>\\d{1,2}) +${CLOCK} +(?:(?<zone>[A-Z]{3,4}) +)?(?<year>\\d{4})`,
+  `${MONTH} +(?<day>\\d{1,2}) +${CLOCK} +(?<zone>[A-Z]{3,4}) +(?<year>\\d{4})`,
+  `${MONTH} +(?<day>\\d{1,2}) +${CLOCK} +(?<year>\\d{4})${ZONE}`,
   `${MONTH} +(?<day>\\d{1,2}) +${CLOCK}(?! +(?:[A-Z]{3,4} +)?\\d{4})${ZONE}`,
   `(?<day>\\d{1,2})[./-](?<month>\\d{1,2})[./-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
   `(?<month>\\d{1,2})[/-](?<day>\\d{1,2})[/-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
@@ -165,6 +169,8 @@ const ZONES: Readonly<Record<string, string>> = Object.fromEntries(
     .split(' ')
     .map((zone) => [zone.slice(0, -3), zone.slice(-3)]),
 );
+
+const MAX_OFFSET_HOURS = 14;
 
 /** @param now for times without a year, in ms since the epoch */
 export function readReport(text: string, now: number): Report {
@@ -188,6 +194,7 @@ function endsOf(line: string): Report['ends'][number][] {
   );
   let end = 0;
   return found.flatMap(({ index, 0: { length }, groups = {} }) => {
+    if (index < end) return [];
     const { address = null, port, word = '' } = groups;
     const number = Number(port);
     const before = line.slice(end, index) + word;
@@ -215,9 +222,12 @@ function timeOf({ 0: text, groups = {} }: RegExpExecArray, now: number): Report[
   const local = localIn(year ?? (isPast ? thisYear : thisYear - 1));
   const at = Date.parse(`${local}Z`);
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(local)) return [];
-  const abbreviation = ZONES[zone.replace(/[()]/g, '').toUpperCase()];
-  const offset = /^[+-]/.test(zone)
-    ? `${zone.slice(0, 3)}:${zone.slice(-2)}`
-    : abbreviation && `${abbreviation}:00`;
-  return [{ text, local, offset: offset ?? null }];
+  return [{ text, local, offset: offsetOf(zone.replace(/[()]/g, '').toUpperCase()) }];
+}
+
+/** Returns `+01:00`; null for a zone without one meaning. */
+function offsetOf(zone: string): string | null {
+  const [, sign, hours = '', minutes = '00'] = /([+-])(\d{1,2}?)(?::?(\d\d))?$/.exec(zone) ?? [];
+  if (sign === undefined) return ZONES[zone] ? `${ZONES[zone]}:00` : null;
+  return Number(hours) <= MAX_OFFSET_HOURS ? `${sign}${hours.padStart(2, '0')}:${minutes}` : null;
 }
