@@ -37,9 +37,6 @@ type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
 type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
 
 export class Connection implements StreamListener {
-  readonly host: WorkerHost;
-  readonly stream: Stream;
-  readonly arrival: Arrival;
   client: Endpoint;
   /** A PROXY header named the client. */
   isProxied = false;
@@ -70,10 +67,11 @@ export class Connection implements StreamListener {
   #admission: Admission | null = null;
   #command: RunningCommand | null = null;
 
-  constructor(host: WorkerHost, stream: Stream, arrival: Arrival) {
-    this.host = host;
-    this.stream = stream;
-    this.arrival = arrival;
+  constructor(
+    readonly host: WorkerHost,
+    readonly stream: Stream,
+    readonly arrival: Arrival,
+  ) {
     this.client = arrival.isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
     host.connections.add(this);
   }

@@ -62,12 +62,9 @@ export interface CommandConnection {
 }
 
 export class RunningCommand implements SessionTransfer {
-  readonly host: WorkerHost;
   /** Of the client. */
   readonly stream: Stream;
   readonly client: Endpoint;
-  /** The request of HTTP that the session is for; null: its bytes are relayed. */
-  readonly forward: ForwardedRequest | null;
   #session: WorkerSession | null = null;
   /** Set when a stream of BitTorrent is denied. */
   #bittorrent: EgressDenial | null = null;
@@ -80,17 +77,16 @@ export class RunningCommand implements SessionTransfer {
   captureBind: (() => HandedListener) | null = null;
 
   constructor(
-    host: WorkerHost,
+    readonly host: WorkerHost,
     private readonly connection: CommandConnection,
     private readonly protocol: ClientProtocol,
-    forward: ForwardedRequest | null,
+    /** The request of HTTP that the session is for; null: its bytes are relayed. */
+    readonly forward: ForwardedRequest | null,
     /** What the client sent after its request. */
     private early: Buffer | null,
   ) {
-    this.host = host;
     this.stream = connection.stream;
     this.client = connection.client;
-    this.forward = forward;
   }
 
   // ── What a command does with its connection ──────────────────────────────────────────────────────────────────────

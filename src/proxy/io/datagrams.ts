@@ -70,7 +70,6 @@ export type Side = 'client' | 'outside' | UpstreamSocketOptions['onDatagram'];
 export abstract class DatagramRelay<Socket extends BoundSocket = BoundSocket, Address = unknown> {
   /** Readable after it is closed. `unsendable`: too large with the header, or no socket of its family. `overRate`: dropped by the rates. */
   readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
-  protected readonly options: DatagramRelayOptions;
   protected inner: Socket | null = null;
   /** The sockets towards destinations. */
   protected readonly outer: { ipv4: Socket | null; ipv6: Socket | null } = { ipv4: null, ipv6: null };
@@ -82,8 +81,7 @@ export abstract class DatagramRelay<Socket extends BoundSocket = BoundSocket, Ad
   protected readonly sources = new Map<number | string, Buffer>();
   #rates: AccountRates | null;
 
-  constructor(options: DatagramRelayOptions) {
-    this.options = options;
+  constructor(protected readonly options: DatagramRelayOptions) {
     this.#rates = options.rates;
   }
 
