@@ -119,7 +119,8 @@ export type Serving = Awaited<ReturnType<typeof createServing>>;
 async function createServing(options: DaemonOptions, { use }: Lifecycle) {
   const { config, log } = options;
   const sockets = openSockets(options);
-  const given = [...options.sockets, ...(sockets?.given ?? [])];
+  // systemd gives its sockets to each process that it starts; they are the same as those of the process before.
+  const given = options.sockets.length > 0 ? options.sockets : (sockets?.given ?? []);
   const geo = await use(createGeoPart(config, log));
   const priority = createPriorityPart(config, log);
   const sessions = new SessionRegistry();

@@ -270,6 +270,18 @@ async function killInHandover() {
   );
 }
 
+/** The socket of pulsegate.socket stays one listener of the daemon, however it is restarted. */
+async function restartWithSocketUnit() {
+  await must('systemctl', 'stop', 'pulsegate');
+  await must('systemctl', 'enable', '--now', 'pulsegate.socket');
+  await must('systemctl', 'start', 'pulsegate');
+  for (const restart of [restartByUnit, restartByUnit, restartInPlace, restartByUnit]) await restart();
+  const [listening] = (await must('ss', '-Hltnp', 'sport = 1080')).split('\n');
+  const descriptors = listening.match(/"node",pid=\d+,fd=\d+/g) ?? [];
+  console.log(`restarts with pulsegate.socket: the daemon has it ${descriptors.length} times`);
+  expect('descriptors of the socket', descriptors.length, 1);
+}
+
 /** `journalctl -p warning` shows warnings and errors of the daemon, and only these. */
 async function checkPriorities() {
   // A key that a reload does not apply is a warning.
@@ -313,6 +325,7 @@ async function main() {
   console.log(`longest pause ${Math.max(...pauses)} ms, slowest login ${Math.round(seen.slowestLoginMs)} ms`);
   if (isWhole) {
     await killInHandover();
+    await restartWithSocketUnit();
     await checkPriorities();
   }
   for (const kind of ['ended', 'refused', 'wrong']) expect(kind, seen[kind].slice(0, 5), []);
