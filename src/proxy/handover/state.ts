@@ -23,14 +23,14 @@ export interface PlaneState {
   /** When it was captured, in ms of the system's monotonic clock. */
   readonly capturedAt: number;
   /** Answer logins until the successor has read its database. What is left of a quota is exact. */
-  readonly accounts: readonly AccountRecord[];
+  readonly accounts: AccountRecord[];
   readonly games: readonly GameRule[];
   readonly exits: readonly Exit[];
   /** Which ways out of exits work. */
   readonly exitWays: readonly (readonly [way: string, isUp: boolean])[];
   /** An operator has drained the node. */
   readonly isRefusing: boolean;
-  readonly connections: readonly HandedConnection[];
+  readonly connections: HandedConnection[];
 }
 
 /** A session of the registry. */

@@ -13,7 +13,7 @@ import type { PlaneWorker } from './worker-handle.js';
 const ANSWER_MS = 4_000;
 
 interface CapturedConnections {
-  readonly connections: readonly HandedConnection[];
+  readonly connections: HandedConnection[];
   readonly descriptors: readonly number[];
 }
 

@@ -160,8 +160,11 @@ export class ProxyPlane {
       throw error;
     }
     if (this.options.handed) {
+      const { state } = this.options.handed;
       const lost = distribute(this.options.handed, this.#workers, this.accounts);
-      this.options.log.info({ sessions: this.options.handed.state.sessions, lost }, 'sessions taken over');
+      this.options.log.info({ sessions: state.sessions, lost }, 'sessions taken over');
+      // Large, and not needed any more, but others refer to the state.
+      for (const taken of [state.accounts, state.connections]) taken.length = 0;
     }
     // The processors are the workers' until they serve.
     const resolving = this.#resolver.start();
