@@ -103,6 +103,12 @@ export function templateWith(names: readonly string[]) {
   return z.string().min(1).max(1_000).refine(isKnown, fault('placeholder', { allowed }));
 }
 
+/** What a message shows in place of the name of a format. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  datetime: '2026-11-20T21:00:00Z, 2026-11-20T21:00:00+08:00',
+  date: '2026-11-20',
+};
+
 /**
  * Converts an issue of a schema into a field error. `where` is the part of the request. Parse with `reportInput`, so that a missing
  * value is recognized.
@@ -118,7 +124,10 @@ export function fieldErrorOf(where: string, issue: z.core.$ZodIssue): FieldFault
     case 'invalid_value':
       return of('option', { allowed: issue.values.map(String).join(', ') });
     case 'invalid_format':
-      return of('format', { format: issue.format === 'regex' ? (issue.pattern ?? 'regex') : issue.format });
+      return of('format', {
+        format:
+          issue.format === 'regex' ? (issue.pattern ?? 'regex') : (EXAMPLES[issue.format] ?? issue.format),
+      });
     case 'custom': {
       const { code, values } = (issue.params ?? {}) as Partial<Pick<FieldFault, 'code' | 'values'>>;
       return code === undefined
