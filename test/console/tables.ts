@@ -26,12 +26,17 @@ export function tableTests(getWorld: () => World): void {
   });
 
   test('chosen columns are remembered, and a table with too many of them scrolls instead of the page', async (t) => {
-    const { page, visit } = await getWorld().open(t, { width: 1280 });
+    const { page, visit } = await getWorld().open(t, { width: 1440 });
     await visit('/accounts');
     const heads = () =>
       page.locator('th[data-column]').evaluateAll((all) => all.map((one) => one.textContent));
     assert.ok((await heads()).includes('Traffic today'));
     assert.ok(!(await heads()).includes('Heartbeats'));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await eventually(async () => assert.ok(!(await heads()).includes('Last login')));
+    for (const sold of ['Plan', 'Tags']) assert.ok((await heads()).includes(sold), sold);
+    await page.setViewportSize({ width: 1440, height: 800 });
+    await page.waitForSelector('th[data-column=login]');
     await page.click('.chooser summary');
     await page.uncheck('.chooser >> text=Last login');
     for (const column of ['Heartbeats', 'Game']) await page.check(`.chooser >> text=${column}`);
@@ -45,7 +50,7 @@ export function tableTests(getWorld: () => World): void {
     assert.equal(await isCutOff(page), false);
     const scrolls = `(() => { const box = document.querySelector('.table-box'); return box.scrollWidth > box.clientWidth && box.tabIndex === 0; })()`;
     assert.ok(await page.evaluate(scrolls));
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.setViewportSize({ width: 1440, height: 800 });
     await page.click('.chooser summary');
     await page.click('.chooser >> text=Automatic, by width');
     await page.waitForSelector('th[data-column=login]');
@@ -208,6 +213,32 @@ export function tableTests(getWorld: () => World): void {
     await page.waitForSelector('th[aria-sort=descending] >> text=Traffic today');
     await page.click('th >> text=Traffic today');
     await page.waitForSelector('th[aria-sort=ascending] >> text=Traffic today');
+  });
+
+  test('a list is kept as a view under a name, and opened and removed; newest first is one', async (t) => {
+    const { page, visit, errors } = await getWorld().open(t, { width: 390, height: 667 });
+    const choose = (text: string) => page.click(`.views .menu button:has-text("${text}")`);
+    await visit('/accounts?search=player000&expired=false');
+    await page.click('.views summary');
+    await page.getByLabel('Keep this list as').fill('Paying');
+    assert.deepEqual(await axeFindings(page), []);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.views summary >> text=Paying');
+    await visit('/accounts');
+    await page.click('.views summary');
+    await choose('Newest first');
+    await page.waitForSelector('.views summary >> text=Newest first');
+    assert.match(page.url(), /sort=-createdAt/);
+    await page.click('.views summary');
+    await choose('Paying');
+    await page.waitForSelector('.counts >> text=/^10 of /');
+    assert.match(page.url(), /#\/accounts\?expired=false&search=player000$/);
+    assert.equal(await isCutOff(page), false);
+    await page.click('.views summary');
+    await page.click('.views [aria-label="Remove the view Paying"]');
+    await page.waitForSelector('.views [aria-label="Remove the view Paying"]', { state: 'detached' });
+    assert.equal(await page.evaluate(`localStorage.getItem('pulsegate.views.accounts')`), '{}');
+    assert.deepEqual(errors, []);
   });
 
   test('a cut-off cell shows its whole text as hover text', async (t) => {

@@ -130,13 +130,13 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
         <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
       </span>
     )),
-    column('today', 'account.today', { sort: '-todayBytes', width: 184, from: 800, align: 'end' }, (one) => (
+    column('today', 'account.today', { sort: '-todayBytes', width: 160, from: 800, align: 'end' }, (one) => (
       <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />
     )),
-    column('quota', 'account.quota', { sort: '-periodBytes', width: 128, from: 960 }, (one) => (
+    column('quota', 'account.quota', { sort: '-periodBytes', width: 128, from: 980 }, (one) => (
       <Quota account={one} />
     )),
-    column('login', 'account.lastLoginAt', { sort: '-lastLoginAt', width: 104, from: 720 }, (one) => (
+    column('login', 'account.lastLoginAt', { sort: '-lastLoginAt', width: 104, from: 970 }, (one) => (
       <Ago at={one.lastLoginAt} />
     )),
     column('data', 'nav.heartbeats', { sort: '-dataCount', width: 84, from: 1300, align: 'end' }, (one) => (
@@ -156,7 +156,7 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
       <Traffic up={one.usage.totalBytesUp} down={one.usage.totalBytesDown} />
     )),
     column('plan', 'plans.choose', { width: 104, from: 900 }, (one) => one.plan ?? <None />),
-    column('tags', 'tags.title', { width: 136, from: 950 }, (one) =>
+    column('tags', 'tags.title', { width: 112, from: 950 }, (one) =>
       one.tags.length === 0 ? (
         <None />
       ) : (

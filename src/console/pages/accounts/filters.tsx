@@ -9,6 +9,7 @@ import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';
 import { Menu } from '../../ui/menu.js';
 import { usePlans, useSellers } from './fields/plans.js';
+import { AccountViews } from './views.js';
 
 /** Returns the filter of an address. The address uses short names. */
 export function filterOf(query: URLSearchParams): AccountFilterBody {
@@ -61,6 +62,7 @@ export function AccountMenus() {
   const administrator = { value: NO_OWNER, label: t('operators.administrator') };
   return (
     <div class="row wrap tight">
+      <AccountViews />
       <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
       <MenuFilter name="tag" title={t('tags.title')} items={tags ?? []} />
       <MenuFilter name="plan" title={t('plans.choose')} items={named(usePlans().map(({ name }) => name))} />

@@ -1,0 +1,101 @@
+// The views of the list of accounts: newest first, and what this browser's user saved under a name: filters, search and sorting.
+import { useState } from 'preact/hooks';
+import { t } from '../../lib/i18n.js';
+import { go, patchQuery, usePlace } from '../../lib/router.js';
+import { Button } from '../../ui/basics.js';
+import { InputField, submitting } from '../../ui/form.js';
+import { Menu } from '../../ui/menu.js';
+
+const STORED = 'pulsegate.views.accounts';
+const NEWEST = '-createdAt';
+
+/** The query of each view by its name. */
+type Views = Readonly<Record<string, string>>;
+
+function read(): Views {
+  try {
+    return (JSON.parse(localStorage.getItem(STORED) ?? '{}') ?? {}) as Views;
+  } catch {
+    return {};
+  }
+}
+
+/** What a view keeps of a query: not the page, nor the open dialog. */
+function viewIn(query: URLSearchParams): string {
+  const kept = [...query].filter(([name]) => !['cursor', 'back', 'new'].includes(name));
+  return new URLSearchParams(kept.sort()).toString();
+}
+
+export function AccountViews() {
+  const { query } = usePlace();
+  const [views, setViews] = useState(read);
+  const [name, setName] = useState('');
+  const here = viewIn(query);
+  const isNewest = query.get('sort') === NEWEST;
+  const current = Object.keys(views).find((each) => views[each] === here);
+  const change = (next: Views) => {
+    localStorage.setItem(STORED, JSON.stringify(next));
+    setViews(next);
+  };
+  const shown = current ?? (isNewest ? t('views.newest') : null);
+  return (
+    <Menu
+      look="menu-filter views"
+      summaryLook={shown === null ? 'chip' : 'chip chosen'}
+      summary={shown ?? t('list.filter', { title: t('views.title') })}
+    >
+      {(close) => (
+        <div class="menu tall">
+          <button
+            type="button"
+            class="link"
+            aria-pressed={isNewest}
+            onClick={() => {
+              close();
+              patchQuery({ sort: isNewest ? null : NEWEST, cursor: null, back: null }, 'push');
+            }}
+          >
+            {t('views.newest')}
+          </button>
+          {Object.entries(views).map(([each, saved]) => (
+            <div key={each} class="row">
+              <button
+                type="button"
+                class="link grow break"
+                aria-pressed={each === current}
+                onClick={() => {
+                  close();
+                  go(['accounts'], Object.fromEntries(new URLSearchParams(saved)));
+                }}
+              >
+                {each}
+              </button>
+              <Button
+                icon="close"
+                kind="quiet"
+                label={t('views.remove', { name: each })}
+                onClick={() =>
+                  change(Object.fromEntries(Object.entries(views).filter(([key]) => key !== each)))
+                }
+              />
+            </div>
+          ))}
+          {here !== '' && current === undefined && (
+            <form
+              class="stack near"
+              onSubmit={submitting(() => {
+                if (name.trim() === '') return;
+                change({ ...views, [name.trim()]: here });
+                setName('');
+                close();
+              })}
+            >
+              <InputField label={t('views.name')} value={name} onInput={setName} maxLength={64} required />
+              <Button type="submit">{t('views.save')}</Button>
+            </form>
+          )}
+        </div>
+      )}
+    </Menu>
+  );
+}
