@@ -124,9 +124,9 @@ export function navigationTests(getWorld: () => World): void {
       return metrics.find(({ name }) => name === 'JSEventListeners')?.value ?? 0;
     };
     await listeners();
-    const before = await listeners();
-    await listeners();
-    assert.equal(await listeners(), before);
+    // What the browser has not collected yet still counts. A leak grows with each round.
+    const before = Math.min(await listeners(), await listeners());
+    await eventually(async () => assert.ok((await listeners()) <= before));
   });
 
   test('the row in the place of an ended session gets the focus, and the heading after the last one', async (t) => {

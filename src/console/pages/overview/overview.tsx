@@ -1,4 +1,4 @@
-// The overview: current use in tiles, its history in charts on one time axis, and problems that need attention.
+// The overview: current use in tiles, who uses the line and who has to pay next, then the history in charts on one time axis.
 import type { Overview, OverviewHistory } from '../../api-types.js';
 import { me, useMay, useUser } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
@@ -8,16 +8,19 @@ import { type TextKey, t } from '../../lib/i18n.js';
 import { liveOverview } from '../../lib/live.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { Card, CopyButton, Permitted, State, Traffic } from '../../ui/basics.js';
+import { AccountLink, Card, CopyButton, Permitted, State, Traffic } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { PageHead } from '../../ui/list/list.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { hostPort, LinkNotice } from '../settings/public-address.js';
+import { Expiring, useExpiring } from './expiring.js';
 import { SellerOverview } from './seller.js';
 import { type Tile, Tiles } from './tiles.js';
 
 const HISTORY_EVERY_MS = 60_000;
+/** Rows of the lists that lead; their height is reserved (`.leading`). */
+const LEADING = 5;
 
 export function OverviewPage() {
   return useMay('getOverview') ? <OverviewOfAll /> : <SellerOverview />;
@@ -30,6 +33,7 @@ function OverviewOfAll() {
   const { query } = usePlace();
   const range = rangeOf(query.get('range'), 'hour');
   const history = useLoad('getOverviewHistory', { query: { range } }, { everyMs: HISTORY_EVERY_MS });
+  const expiring = useExpiring(LEADING);
   const now = live ?? first.data;
   if (!now && first.error) return <Failure error={first.error} retry={first.reload} />;
   return (
@@ -43,17 +47,16 @@ function OverviewOfAll() {
       ) : (
         <div class="tiles waiting" role="status" aria-label={t('state.loading')} />
       )}
+      <div class="columns even leading">
+        <TopAccounts now={now} />
+        <Expiring of={expiring} />
+      </div>
       {history.error && !history.data ? (
         <Failure error={history.error} retry={history.reload} />
       ) : (
         <Charts history={history.data} />
       )}
-      {now && (
-        <div class="columns">
-          <TopAccounts now={now} />
-          <TopGames now={now} />
-        </div>
-      )}
+      {now && <TopGames now={now} />}
     </>
   );
 }
@@ -177,17 +180,17 @@ function Charts({ history }: { history: OverviewHistory | undefined }) {
   );
 }
 
-function TopAccounts({ now }: { now: Overview }) {
+function TopAccounts({ now }: { now: Overview | undefined }) {
   return (
     <Card title={t('overview.topAccounts')} actions={<Yesterday />}>
       <SmallTable
-        empty={t('overview.noTraffic')}
-        rows={now.topAccounts}
+        {...(now ? { empty: t('overview.noTraffic') } : {})}
+        rows={now?.topAccounts.slice(0, LEADING) ?? []}
         id={({ id }) => id}
         columns={[
           {
             head: t('account.username'),
-            cell: ({ id, username }) => <a href={href(['accounts', id])}>{username}</a>,
+            cell: ({ id, username }) => <AccountLink id={id} name={username} />,
           },
           {
             head: t('account.state'),

@@ -1,26 +1,20 @@
 // A seller's overview: its own accounts in tiles, its budget, who used most today, and who has to pay next.
-import type { AccountFilterBody } from '../../api-types.js';
 import { useUser } from '../../lib/api.js';
 import { dayBefore, trafficOfDay } from '../../lib/days.js';
 import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { AccountLink, Card, Expiry, Traffic } from '../../ui/basics.js';
+import { AccountLink, Card, Traffic } from '../../ui/basics.js';
 import { PageHead } from '../../ui/list/list.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { OwnBudget } from '../accounts/fields/budget.js';
+import { Expiring, useAccounts, useExpiring } from './expiring.js';
 import { type Tile, Tiles } from './tiles.js';
 
 const EVERY_MS = 30_000;
 const SHOWN = 10;
-
-/** The accounts that match, and the first of them by their expiry. */
-function useAccounts(filter: AccountFilterBody, limit = 1) {
-  const query = { ...filter, sort: 'expiresAt', limit } as const;
-  return useLoad('listAccounts', { query }, { topics: ['accounts'], everyMs: EVERY_MS });
-}
 
 /** @param firstDaysAgo the first day of the range, which ends today */
 function useTraffic(firstDaysAgo: number) {
@@ -36,7 +30,7 @@ export function SellerOverview() {
     useAccounts({ online: true }),
     useAccounts({ expired: true }),
   ];
-  const expiring = useAccounts({ expiringWithinDays: 7 }, SHOWN);
+  const expiring = useExpiring(SHOWN);
   const [today, month] = [useTraffic(0), useTraffic(29)];
   const matched = ({ data }: typeof active) => (data ? count(data.matched) : '…');
   const sum = ({ data }: typeof today) => (data ? bytes(data.sum.bytesUp + data.sum.bytesDown) : '…');
@@ -97,29 +91,7 @@ export function SellerOverview() {
             )}
           </WhenLoaded>
         </Card>
-        <Card title={t('overview.expiring')}>
-          <WhenLoaded of={expiring} rows={4} keeps>
-            {({ items }) => (
-              <SmallTable
-                empty={t('overview.noneExpiring')}
-                rows={items}
-                id={({ id }) => id}
-                columns={[
-                  {
-                    head: t('account.username'),
-                    cell: ({ id, username }) => <AccountLink id={id} name={username} />,
-                  },
-                  { head: t('plans.choose'), cell: ({ plan }) => plan ?? '' },
-                  {
-                    head: t('account.expiresAt'),
-                    look: 'end',
-                    cell: ({ expiresAt }) => <Expiry at={expiresAt} short />,
-                  },
-                ]}
-              />
-            )}
-          </WhenLoaded>
-        </Card>
+        <Expiring of={expiring} />
       </div>
     </>
   );
