@@ -121,16 +121,25 @@ async function upgradeTo(file) {
   expect('version of the running program', JSON.parse(started).version, version);
 }
 
+/** Appends to the file of the program that starts the daemon. Returns how to undo that. */
+function appendToDaemon(code) {
+  const names = readdirSync(PROGRAM).filter((name) => name.startsWith('daemon-'));
+  const isDaemon = (name) => readFileSync(`${PROGRAM}/${name}`, 'utf8').includes('function startDaemon');
+  const file = `${PROGRAM}/${names.find(isDaemon)}`;
+  const text = readFileSync(file);
+  appendFileSync(file, code);
+  return () => writeFileSync(file, text);
+}
+
 /** Each breaks the program that a restart would start, and returns how to mend it. */
 const BREAKS = {
   async 'a syntax error'() {
     // Not one that `pulsegate restart` loads itself.
-    const names = readdirSync(PROGRAM).filter((name) => name.startsWith('daemon-'));
-    const isDaemon = (name) => readFileSync(`${PROGRAM}/${name}`, 'utf8').includes('function startDaemon');
-    const file = `${PROGRAM}/${names.find(isDaemon)}`;
-    const text = readFileSync(file);
-    appendFileSync(file, '\n}{');
-    return () => writeFileSync(file, text);
+    return appendToDaemon('\n}{');
+  },
+  async 'no memory'() {
+    const allocate = 'for (const all = []; ; ) all.push(new Array(1e5).fill(0.5));';
+    return appendToDaemon(`\nrequire('node:v8').setFlagsFromString('--max-old-space-size=60'); ${allocate}`);
   },
   async 'a wrong configuration'() {
     const text = readFileSync(CONFIG);
