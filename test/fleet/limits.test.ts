@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { connectPg } from '../../src/store/pg/connect.js';
+import { runCommand } from '../helpers/command.js';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { type Fleet, openSession, startFleet } from '../helpers/fleet.js';
@@ -210,6 +211,23 @@ describe('limits over two nodes', async () => {
       }
     });
   }
+
+  const skip = process.env['TEST_ENGINE'] === 'node' && 'the node engine hands over its listeners alone';
+  test('a node that is restarted keeps its sessions, which count as before', { skip }, async () => {
+    await add('gus', { maxSessions: 2 });
+    const open = [await openSession(one, 'gus', targetPort), await openSession(two, 'gus', targetPort)];
+    const { code, stderr } = await runCommand(one.dataDir, ['restart', '--config', one.configFile]);
+    assert.deepEqual([code, stderr], [0, '']);
+    for (const client of open) {
+      client.send(Buffer.from('ping'));
+      assert.equal((await client.read(4)).toString(), 'ping');
+    }
+    for (const node of [one, two]) await assert.rejects(openSession(node, 'gus', targetPort), /answered 2$/);
+    for (const client of open) client.destroy();
+    await eventually(async () => {
+      for (const node of [one, two]) (await openSession(node, 'gus', targetPort)).destroy();
+    });
+  });
 
   test('the sessions of a frozen or killed node stop counting when its lease is over (3x-ui #6113)', async () => {
     await add('eve', { maxSessions: 1 });
