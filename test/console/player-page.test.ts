@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { makeCertificate } from '../helpers/certificate.js';
 import { axeFindings, holds, isCutOff, launchBrowser, noBrowser } from '../helpers/console-browser.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
@@ -36,6 +37,7 @@ before(async () => {
   const names = await startNameServer(scope, (name, family) =>
     name === 'through.game.test' && family === 4 ? ['127.0.0.1'] : undefined,
   );
+  const { certFile, keyFile } = makeCertificate(scope);
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-picture-'));
   scope.after(() => rm(folder, { recursive: true }));
   const picture = join(folder, 'logo.PNG');
@@ -43,6 +45,7 @@ before(async () => {
   daemon = await startTestDaemon(scope, {
     config: {
       dns: { servers: [names.address] },
+      socks: { listeners: [{ host: '0.0.0.0', port: 0, tls: { cert: certFile, key: keyFile } }] },
       admin: {
         playerPage: {
           ...{ enabled: true, pac: true, mayChange: ['password', 'authorizedAddresses'] },
@@ -59,13 +62,14 @@ before(async () => {
 
   id = await daemon.addAccount('player01', 'secret', { ExpiresAt: '2100-01-01T00:00:00' });
   const limits = { quotaBytes: 50_000_000_000, quotaPeriod: 'month', maxClientAddresses: 3 };
-  await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits, authorizedAddresses: ['127.0.0.1'] });
+  await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits });
   const rules = { rules: [{ match: '*.game.test', via: 'proxy' }], otherwise: 'direct' };
   await daemon.api('PUT', '/api/v1/settings/pac', rules);
   const made = await daemon.api('POST', `/api/v1/accounts/${id}/subscription`);
   playerUrl = (made.json as { url: string }).url;
   browser = await launchBrowser(undefined, [
     `--proxy-pac-url=${playerUrl}?format=pac`,
+    '--ignore-certificate-errors',
     '--host-resolver-rules=MAP direct.test 127.0.0.1, MAP through.game.test ~NOTFOUND',
   ]);
   scope.after(() => browser.close());
@@ -83,7 +87,28 @@ before(async () => {
   });
 });
 
+test('a browser with the PAC file logs in at the listener with a certificate', skip, async () => {
+  const context = await browser.newContext();
+  const own = await context.newPage();
+  const devTools = await context.newCDPSession(own);
+  const asked: string[] = [];
+  devTools.on('Fetch.requestPaused', ({ requestId }) => {
+    devTools.send('Fetch.continueRequest', { requestId }).catch(() => {});
+  });
+  devTools.on('Fetch.authRequired', ({ requestId, authChallenge }) => {
+    asked.push(`${authChallenge.source} ${new URL(authChallenge.origin).protocol}`);
+    const login = { response: 'ProvideCredentials', username: 'player01', password: 'secret' } as const;
+    devTools.send('Fetch.continueWithAuth', { requestId, authChallengeResponse: login }).catch(() => {});
+  });
+  await devTools.send('Fetch.enable', { handleAuthRequests: true });
+  const through = await own.goto(`http://through.game.test:${webPort}/`);
+  assert.equal(await through?.text(), `served through.game.test:${webPort}`);
+  assert.deepEqual([...new Set(asked)], ['Proxy https:']);
+  await context.close();
+});
+
 test('a browser with the PAC file uses the proxy for a listed host only', skip, async () => {
+  await daemon.api('PATCH', `/api/v1/accounts/${id}`, { authorizedAddresses: ['127.0.0.1'] });
   const through = await page.goto(`http://through.game.test:${webPort}/`);
   assert.equal(await through?.text(), `served through.game.test:${webPort}`);
   const direct = await page.goto(`http://direct.test:${webPort}/`);
