@@ -28,6 +28,7 @@ export function exitFormTests({ daemon, open, api, play }: FormConsole): void {
       await play(t, 'leaver', 50);
       await page.waitForSelector('tbody >> text=1 / 1', { timeout: 30_000 });
       await page.waitForSelector('tbody >> text=/^\\d+ \\/ \\d+ ms$/');
+      await page.waitForSelector('tbody .traffic');
       await page.click('tbody >> text=Test');
       await page.waitForSelector('dialog >> text=The other side sees 127.0.0.7.');
       await page.click('dialog footer >> text=Close');

@@ -102,10 +102,9 @@ export const audit = {
   'exits.state.unknown': ['Not tried', '未检测'],
   'exits.proxyDown': ['{proxy} (down)', '{proxy}（不可用）'],
   'exits.used': ['Accounts / sessions', '账号 / 会话'],
-  'exits.traffic': ['Traffic since start', '启动以来流量'],
-  'exits.failures': ['Failed, 1 h', '1 小时失败'],
-  'exits.connect': ['Connect p50 / p95', '连接耗时 p50 / p95'],
-  'exits.connect.title': ['Connect time in the last hour', '最近一小时的连接耗时'],
+  'exits.lastHour': ['Last hour', '最近一小时'],
+  'exits.failures': ['{n} failed', '失败 {n}'],
+  'exits.connect.title': ['Connect time p50 / p95 in the last hour', '最近一小时的连接耗时 p50 / p95'],
   'exits.ms': ['{p50} / {p95} ms', '{p50} / {p95} 毫秒'],
   'exits.addresses': ['Source addresses', '源地址'],
   'exits.addresses.hint': [

@@ -8,7 +8,7 @@ import { useLoad } from '../../../lib/load.js';
 import { href } from '../../../lib/router.js';
 import { Button, Pieces, State, Tag, type Tone, Traffic } from '../../../ui/basics.js';
 import { AskButton, Dialog, useAction } from '../../../ui/dialog.js';
-import { type Column, column } from '../../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty, Failure } from '../../../ui/states.js';
 import { ExitDialog } from './exit-dialog.js';
@@ -116,26 +116,34 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
       },
     },
     column('ways', 'exits.way', {}, (exit) => <div class="over-two-lines">{ways(exit)}</div>),
-    column('used', 'exits.used', { width: 144, align: 'end', from: 640 }, (exit) => (
-      <a class="number" href={href(['accounts'], { exit: exit.name })}>
-        {count(exit.accounts)} / {count(exit.sessions)}
-      </a>
-    )),
-    column('traffic', 'exits.traffic', { width: 184, align: 'end', from: 1200 }, (exit) => (
-      <Traffic up={exit.bytesUp} down={exit.bytesDown} />
-    )),
-    column('failures', 'exits.failures', { width: 112, align: 'end', from: 800 }, ({ failures }) => (
-      <span class={failures > 0 ? 'number bad-text' : 'number faint'}>{count(failures)}</span>
-    )),
-    column('connect', 'exits.connect', { width: 148, align: 'end', from: 1000 }, ({ connectMs }) => {
-      const { p50, p95 } = connectMs;
-      if (p50 === null || p95 === null) return <span class="faint">—</span>;
-      return (
-        <span class="number" title={t('exits.connect.title')}>
-          {t('exits.ms', { p50, p95 })}
-        </span>
+    column('used', 'exits.used', { width: 176, align: 'end', from: 640 }, (exit) => {
+      const { accounts, sessions, bytesUp, bytesDown } = exit;
+      const used = (
+        <a class="number" href={href(['accounts'], { exit: exit.name })}>
+          {count(accounts)} / {count(sessions)}
+        </a>
       );
+      return <Lines end of={[used, <Traffic key="traffic" up={bytesUp} down={bytesDown} />]} />;
     }),
+    column(
+      'lastHour',
+      'exits.lastHour',
+      { width: 144, align: 'end', from: 640 },
+      ({ failures, connectMs }) => {
+        const { p50, p95 } = connectMs;
+        const failed = (
+          <span class={failures > 0 ? 'number bad-text' : 'number faint'}>
+            {t('exits.failures', { n: count(failures) })}
+          </span>
+        );
+        const connect = p50 !== null && p95 !== null && (
+          <span class="number" title={t('exits.connect.title')}>
+            {t('exits.ms', { p50, p95 })}
+          </span>
+        );
+        return <Lines end of={[failed, connect]} />;
+      },
+    ),
     column('act', '', { width: 120, align: 'end', phone: { width: 104 } }, (exit) => (
       <span class="row end">
         {testButton(exit)}
