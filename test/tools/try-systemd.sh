@@ -80,7 +80,7 @@ setsid unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup bash
   exec env -i container=podman PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system
 ' bash "$root" </dev/null >"$work/boot.log" 2>&1 &
 boot=$!
-inside() { nsenter -t "$init" -m -p -u -i -n -C -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+inside() { nsenter -t "$init" -m -p -u -i -n -C -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
 for _ in $(seq 300); do
   kill -0 "$boot" 2>/dev/null || break
   init=$(cat "/proc/$boot/task/$boot/children" 2>/dev/null || true)
