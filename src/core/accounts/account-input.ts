@@ -89,7 +89,11 @@ export function needsOf(
 ): readonly Need[] {
   const needs = FIELDS.flatMap(([name, field]) => {
     const isOther = change[name] !== undefined && change[name] !== present[name];
-    if (name === 'suspendedUntil' && present.suspendReason !== undefined && !isByGuard(present.suspendReason))
+    if (
+      name === 'suspendedUntil' &&
+      typeof present.suspendReason === 'string' &&
+      !isByGuard(present.suspendReason)
+    )
       return [];
     return isOther && field.needs && !(isSeller && field.setBy.sellers) ? field.needs : [];
   });

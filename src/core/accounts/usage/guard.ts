@@ -22,8 +22,8 @@ export const REPORTED_AS = {
   bittorrent: 'bittorrent',
 } as const;
 /** Whether the guard gives this reason of a suspension. An operator gives other words. */
-export const isByGuard = (reason: unknown): boolean =>
-  (Object.values(REPORTED_AS) as readonly unknown[]).includes(reason);
+export const isByGuard = (reason: string | null): boolean =>
+  (Object.values(REPORTED_AS) as readonly (string | null)[]).includes(reason);
 export type GuardReason = keyof typeof REPORTED_AS;
 export type GuardLimits = Readonly<Record<GuardLimit, number>>;
 /** With the limits that only an egress class and accounts have; undefined: as `dns` and `socks` say. */

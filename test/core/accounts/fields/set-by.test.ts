@@ -9,6 +9,7 @@ import {
   PLAN_FIELDS,
 } from '../../../../src/core/accounts/fields/account-fields.js';
 import { planFor, planForNew } from '../../../../src/core/accounts/plans/plans.js';
+import { REPORTED_AS } from '../../../../src/core/accounts/usage/guard.js';
 import { NO_LIMITS } from '../../../../src/core/accounts/usage/limits.js';
 import { BulkAction } from '../../../../src/http/v1/accounts/bulk-action.js';
 
@@ -41,4 +42,15 @@ test('sellers need nothing for their fields, and nobody for a value that stays',
   assert.equal(ACCOUNT_FIELDS.owner.setBy.sellers, false);
   for (const isSeller of [true, false])
     assert.deepEqual(needsOf({ limits: { egressClass: 'games' } }, NOTHING, isSeller), ['egress:write']);
+});
+
+test('only a suspension by the guard needs egress:write to be lifted', () => {
+  for (const [suspendReason, needs] of [
+    ['abuse report', []],
+    [REPORTED_AS.lookupsPerMinute, ['egress:write']],
+  ] as const)
+    assert.deepEqual(
+      needsOf({ suspendedUntil: null }, { ...NOTHING, suspendedUntil: 1, suspendReason }, false),
+      needs,
+    );
 });
