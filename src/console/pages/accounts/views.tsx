@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../../lib/i18n.js';
 import { go, patchQuery, usePlace } from '../../lib/router.js';
+import { keepStored, readStored } from '../../lib/stored.js';
 import { Button } from '../../ui/basics.js';
 import { InputField, submitting } from '../../ui/form.js';
 import { Menu } from '../../ui/menu.js';
@@ -12,14 +13,6 @@ const NEWEST = '-createdAt';
 /** The query of each view by its name. */
 type Views = Readonly<Record<string, string>>;
 
-function read(): Views {
-  try {
-    return (JSON.parse(localStorage.getItem(STORED) ?? '{}') ?? {}) as Views;
-  } catch {
-    return {};
-  }
-}
-
 /** What a view keeps of a query: not the page, nor the open dialog. */
 function viewIn(query: URLSearchParams): string {
   const kept = [...query].filter(([name]) => !['cursor', 'back', 'new'].includes(name));
@@ -28,13 +21,13 @@ function viewIn(query: URLSearchParams): string {
 
 export function AccountViews() {
   const { query } = usePlace();
-  const [views, setViews] = useState(read);
+  const [views, setViews] = useState(() => readStored<Views>(STORED));
   const [name, setName] = useState('');
   const here = viewIn(query);
   const isNewest = query.get('sort') === NEWEST;
   const current = Object.keys(views).find((each) => views[each] === here);
   const change = (next: Views) => {
-    localStorage.setItem(STORED, JSON.stringify(next));
+    keepStored(STORED, next);
     setViews(next);
   };
   const shown = current ?? (isNewest ? t('views.newest') : null);

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../../lib/cell.js';
 import { type TextKey, t } from '../../lib/i18n.js';
+import { keepStored, readStored } from '../../lib/stored.js';
 import { useWidth } from '../basics.js';
 import { Icon } from '../icons.js';
 import { Menu } from '../menu.js';
@@ -100,7 +101,7 @@ function cellsBy<T>(first: (table: string) => T): (table: string) => Cell<T> {
 }
 
 /** The user's choice for a table. This browser's local storage keeps it. */
-const choiceOf = cellsBy<ColumnChoice>(read);
+const choiceOf = cellsBy((table) => readStored<ColumnChoice>(storedAs(table)));
 /** The keys of the columns that a table shows now, separated by spaces. */
 const drawnOf = cellsBy(() => '');
 
@@ -109,14 +110,6 @@ export function useDrawn(table: string | undefined, keys: string): void {
   useEffect(() => {
     if (table !== undefined) drawnOf(table).set(keys);
   }, [table, keys]);
-}
-
-function read(table: string): ColumnChoice {
-  try {
-    return (JSON.parse(localStorage.getItem(storedAs(table)) ?? '{}') ?? {}) as ColumnChoice;
-  } catch {
-    return {};
-  }
 }
 
 const NO_CHOICE = cell<ColumnChoice>({});
@@ -132,7 +125,7 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
   const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
   if (optional.length === 0 || isPhone) return null;
   const change = (next: ColumnChoice) => {
-    localStorage.setItem(storedAs(table), JSON.stringify(next));
+    keepStored(storedAs(table), next);
     choiceOf(table).set(next);
   };
   return (
