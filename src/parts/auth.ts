@@ -111,7 +111,7 @@ export function createGivenPasswordPart(deps: {
 }
 
 /** The name of the systemd credential, and of the file in the data folder. */
-const NAME = 'totp-key';
+const TOTP_KEY_NAME = 'totp-key';
 
 /**
  * Reads the key from `admin.totpKeyFile`, else the systemd credential, else the file of the data folder, which is made where the key
@@ -121,13 +121,14 @@ export async function openTotpKeys(
   { admin, dataDir, database }: Pick<Config, 'admin' | 'dataDir' | 'database'>,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<TotpKeys> {
-  const own = join(dataDir, NAME);
+  const own = join(dataDir, TOTP_KEY_NAME);
   const credentials = env['CREDENTIALS_DIRECTORY'];
   const given = admin.totpKeyFile;
   let key =
     given === null
-      ? ((credentials ? await readKey(join(credentials, NAME)) : null) ?? (await readKey(own)))
-      : await readKey(given);
+      ? ((credentials ? await readTotpKey(join(credentials, TOTP_KEY_NAME)) : null) ??
+        (await readTotpKey(own)))
+      : await readTotpKey(given);
   if (given !== null && key === null) throw configError('admin.totpKeyFile', `there is no file ${given}`);
 
   async function make(): Promise<Buffer> {
@@ -137,7 +138,7 @@ export async function openTotpKeys(
       await writeFile(own, `${created.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
       return created;
     } catch (error) {
-      const made = codeOf(error) === 'EEXIST' ? await readKey(own) : null;
+      const made = codeOf(error) === 'EEXIST' ? await readTotpKey(own) : null;
       if (made === null) throw error;
       return made;
     }
@@ -153,7 +154,7 @@ export async function openTotpKeys(
   };
 }
 
-async function readKey(file: string): Promise<Buffer | null> {
+async function readTotpKey(file: string): Promise<Buffer | null> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
