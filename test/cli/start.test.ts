@@ -83,11 +83,15 @@ describe('kept code', () => {
   const program = (word: string) =>
     `exports.main = ([, , option]) => (option ? console.log('${word}') : process.stdin.resume());\n`;
 
+  const first = {
+    'dist/program/package.json': '{ "type": "commonjs" }',
+    'dist/program/cli.js': "module.exports = require('../../bin/load.js')('cli-hash.js');\n",
+    'dist/program/cli-hash.js': program('first'),
+  };
+
   it('replaces compiling at the next start, unless it is damaged', async (t) => {
     const root = await install(t, {
-      'dist/program/package.json': '{ "type": "commonjs" }',
-      'dist/program/cli.js': "module.exports = require('../../bin/load.js')('cli-hash.js');\n",
-      'dist/program/cli-hash.js': program('first'),
+      ...first,
       'dist/kept-code/cli-of-an-older-build.js': '',
     });
     const main = join(root, 'dist/program/cli-hash.js');
@@ -109,9 +113,7 @@ describe('kept code', () => {
 
   it('of the whole program comes from a command', async (t) => {
     const root = await install(t, {
-      'dist/program/package.json': '{ "type": "commonjs" }',
-      'dist/program/cli.js': "module.exports = require('../../bin/load.js')('cli-hash.js');\n",
-      'dist/program/cli-hash.js': program('first'),
+      ...first,
       'dist/program/thread-hash.js': 'exports.none = 1;',
     });
     const { code, stderr } = await runNode(join(root, 'bin/keep-code.js'));
