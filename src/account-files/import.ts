@@ -221,7 +221,8 @@ function createImportEntry({ audit, by, fileName }: ImportDeps) {
     /** Creates the entry once. Returns the actor for the audit entries of the accounts. */
     async begin(): Promise<Actor> {
       importId ??= await audit.begin({
-        by,
+        // The key of the request is stored with the first change.
+        by: { ...by, requestKey: undefined },
         action: 'account.import',
         object: { type: 'import', id: null, name: fileName },
         before: null,

@@ -22,17 +22,3 @@ export async function spool(folder: string, input: AsyncIterable<Buffer | string
   const read = (): Readable => createReadStream('', { fd: handle.fd, start: 0, autoClose: false });
   return { read, close: () => handle.close() };
 }
-
-/** Yields the results of `use` of a temporary copy of `input`. */
-export async function* spooled<T>(
-  folder: string,
-  input: AsyncIterable<Buffer>,
-  use: (file: Readable) => AsyncIterable<T>,
-): AsyncGenerator<T> {
-  const { read, close } = await spool(folder, input);
-  try {
-    yield* use(read());
-  } finally {
-    await close();
-  }
-}

@@ -110,10 +110,14 @@ export function serveConsole(folder: string): Middleware {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     const asset = assets.get(ctx.path === '/' ? '/index.html' : ctx.path);
     if (asset) return sendAsset(ctx, asset);
-    if (ctx.path !== '/') return next();
-    sendAsset(ctx, NOT_BUILT);
-    ctx.status = 503;
+    return ctx.path === '/' ? sendNotBuilt(ctx) : next();
   };
+}
+
+/** Answers a browser that asks for a page which this program does not have. */
+export function sendNotBuilt(ctx: Context): void {
+  sendAsset(ctx, NOT_BUILT);
+  ctx.status = 503;
 }
 
 const NOT_BUILT: Asset = {
@@ -123,7 +127,7 @@ const NOT_BUILT: Asset = {
   body: Buffer.from(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Pulsegate</title>
 <h1>Pulsegate</h1>
-<p>The daemon is running; its web console is not built here. Run <code>npm run build</code> and start it again.</p>
+<p>The daemon is running; its pages are not built here. Run <code>npm run build</code> and start it again.</p>
 <p>The account API and /api/v1 work without it.</p>
 </html>
 `),

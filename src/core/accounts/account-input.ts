@@ -13,7 +13,6 @@ import {
   storedFields,
 } from './fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
-import { isByGuard } from './usage/guard.js';
 import { type AccountLimits, EGRESS_LIMITS, NO_LIMITS } from './usage/limits.js';
 
 /** Undefined fields are not changed; of a new account they have their initial value. `expiresAt` in ms since the epoch. */
@@ -89,13 +88,8 @@ export function needsOf(
 ): readonly Need[] {
   const needs = FIELDS.flatMap(([name, field]) => {
     const isOther = change[name] !== undefined && change[name] !== present[name];
-    if (
-      name === 'suspendedUntil' &&
-      typeof present.suspendReason === 'string' &&
-      !isByGuard(present.suspendReason)
-    )
-      return [];
-    return isOther && field.needs && !(isSeller && field.setBy.sellers) ? field.needs : [];
+    if (!isOther || (isSeller && field.setBy.sellers)) return [];
+    return (typeof field.needs === 'function' ? field.needs(present) : field.needs) ?? [];
   });
   const limits: { readonly [Name in keyof AccountLimits]?: unknown } = change.limits ?? {};
   const isOther = EGRESS_LIMITS.some(

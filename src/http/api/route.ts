@@ -74,6 +74,11 @@ export interface HandlerInput<R extends RouteRequest> {
   readonly caller: Caller;
   readonly ifMatch: string | null;
   readonly kept: Kept;
+  /** Makes the change of a `raw` body, when all of it has arrived: `content` stands for it, by which a repeated request is known. */
+  once(
+    content: string,
+    change: (caller: Caller) => Promise<Answered | ProblemAnswer>,
+  ): ReturnType<typeof change>;
   /** The request itself, for bodies that are read as streams and for work that lasts as long as its connection. */
   readonly ctx: ParameterizedContext<AdminState>;
 }
@@ -113,16 +118,12 @@ export interface Route<Deps = Services> extends RouteDescription {
   readonly handle: Handler<RouteRequest, Deps>;
 }
 
-/**
- * Whether requests may carry `Idempotency-Key`: those that create or renew something or change accounts. A file is read as it arrives:
- * a repeated import finds the accounts of the first.
- */
-export const takesKey = ({ method, access, request, renews, success: [status] }: RouteDescription): boolean =>
-  !request.raw &&
-  (renews === true ||
-    status === 201 ||
-    status === 202 ||
-    (access === 'accounts:write' && /^(POST|PATCH)$/.test(method)));
+/** Whether requests may carry `Idempotency-Key`: those that create or renew something or change accounts. */
+export const takesKey = ({ method, access, renews, success: [status] }: RouteDescription): boolean =>
+  renews === true ||
+  status === 201 ||
+  status === 202 ||
+  (access === 'accounts:write' && /^(POST|PATCH)$/.test(method));
 
 type Endpoint = `${RouteDescription['method']} /${string}`;
 

@@ -140,10 +140,12 @@ async function read(
   const checkedQuery = check('query', request.query ?? NO_FIELDS, query);
   // Answers a wrong path or query before it reads the body.
   if (errors.length > 0) return { problem: 'validation', errors };
+  const caller = ctx.state.caller ?? nobody(ctx.state.client);
   const rest = {
     params,
     query: checkedQuery,
-    caller: ctx.state.caller ?? nobody(ctx.state.client),
+    caller,
+    once: (_content: string, change: (by: Caller) => unknown) => change(caller),
     ifMatch: ifMatchOf(ctx.req),
     kept: keptIn({}),
     ctx,

@@ -13,7 +13,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import { refuse, TOO_MANY_ATTEMPTS } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
 import { serveRoutes } from '../api/serve.js';
-import { type Asset, listAssets, sendAsset } from '../assets.js';
+import { type Asset, listAssets, sendAsset, sendNotBuilt } from '../assets.js';
 import type { ReadJsonObject } from '../body.js';
 import type { AdminState } from '../caller.js';
 import { hangUp } from '../guards/authenticate.js';
@@ -84,7 +84,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
   });
   const router = new Router<AdminState>();
   router.get('/sub/:token', (ctx) => {
-    if (!page) return refuse(ctx, 'server-error', 'the page is not built: npm run build');
+    if (!page) return sendNotBuilt(ctx);
     sendAsset(ctx, page);
     ctx.set('Cache-Control', 'no-store');
   });

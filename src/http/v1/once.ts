@@ -30,7 +30,8 @@ export function carriedOutOnce({ store, maxKeys, maxAnswerBytes }: Services['req
     if (of === id) return null;
     const { secrets, answer } = open(sealed);
     if (answer) return replayed(answer);
-    if (route.bulkBody || route.access !== 'accounts:write') return failure('conflict', 'key-pending');
+    if (route.bulkBody || route.request.raw || route.access !== 'accounts:write')
+      return failure('conflict', 'key-pending');
     // Another node may have changed it a moment ago.
     await deps.accounts.refresh([objectId]);
     const account = deps.accounts.get(objectId)?.account;
@@ -82,7 +83,12 @@ export function carriedOutOnce({ store, maxKeys, maxAnswerBytes }: Services['req
       const sent = takesKey(route) ? headerValues(input.ctx.req, 'idempotency-key') : [];
       const read = readIdempotencyKey(sent, {});
       if (!read.ok) return { problem: 'bad-request', detail: read.error };
-      return read.key === null ? route.handle(input, deps) : handle(route, input, deps, read.key);
+      const { key } = read;
+      if (key === null) return route.handle(input, deps);
+      if (!route.request.raw) return handle(route, input, deps, key);
+      const once: Input['once'] = (content, change) =>
+        handle({ ...route, handle: ({ caller }) => change(caller) }, { ...input, body: content }, deps, key);
+      return route.handle({ ...input, once }, deps);
     },
   });
 }

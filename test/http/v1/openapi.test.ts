@@ -76,6 +76,7 @@ test('what creates something or changes accounts takes an idempotency key, and n
     'createSubscription',
     'createToken',
     'getCredentials',
+    'importAccounts',
     'renewRecoveryCodes',
     'rerunRun',
     'resetAccountUsage',

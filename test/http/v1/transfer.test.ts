@@ -71,6 +71,36 @@ describe('account files', async () => {
     assert.equal(audit.items[0]?.['action'], 'account.update');
   });
 
+  it('an import that is sent again with its key gets the first report, and changes nothing', async () => {
+    const send = (content: string, key: string, query = '?existing=replace') =>
+      fetchFrom(
+        daemon,
+        'POST',
+        `/api/v1/accounts/import${query}`,
+        { authorization, 'content-type': 'text/csv', 'idempotency-key': key },
+        content,
+      );
+    const file = `username,password,remarks\n${Array.from({ length: 450 }, (_, n) => `key-${n},pw,first\n`).join('')}`;
+    const first = await send(file, 'import-1');
+    assert.deepEqual([first.status, counts(first.json)], [200, [450, 450, 0, 0, 0, 0]], first.text);
+    const { items } = (await daemon.api('GET', '/api/v1/accounts?search=key-7')).json as { items: Json[] };
+    await daemon.api('PATCH', `/api/v1/accounts/${items[0]?.['id']}`, { remarks: 'since' });
+    const again = await send(file, 'import-1');
+    assert.equal(again.headers.get('idempotency-replayed'), 'true');
+    assert.deepEqual([again.status, again.text], [200, first.text]);
+    const now = (await daemon.api('GET', `/api/v1/accounts/${items[0]?.['id']}`)).json as Json;
+    assert.equal(now['remarks'], 'since');
+    for (const other of [
+      await send(file.replace('first', 'other'), 'import-1'),
+      await send(file, 'import-1', '?existing=keep'),
+    ])
+      assert.deepEqual([other.status, codeOf(other)], [422, 'key-reused'], other.text);
+    assert.deepEqual(counts((await send(file, 'import-2')).json), [450, 0, 450, 0, 0, 0]);
+    const broken = await send('no heading\n', 'import-3');
+    assert.equal(broken.status, 200, broken.text);
+    assert.equal((await send('no heading\n', 'import-3')).text, broken.text);
+  });
+
   it('a client that disconnects in the middle of its file causes no error in the log', async () => {
     const socket = connect(Number(new URL(daemon.adminUrl).port), '127.0.0.1');
     socket.write(

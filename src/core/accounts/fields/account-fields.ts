@@ -6,6 +6,7 @@ import { isWireDate, WIRE_DATE_RANGE } from '../../time/wire-date.js';
 import { type AddressRefusal, type AddressRules, readAddressList } from '../access/address-list.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';
 import type { Account } from '../account.js';
+import { isByGuard } from '../usage/guard.js';
 import { areValidTags, MAX_TAG_CHARS, MAX_TAGS, uniqueTags } from './contacts.js';
 import { ADDRESSES, type Cell, DATE, FLAG, isEmpty, type Kind, NUMBER, TAGS, TEXT } from './kinds.js';
 
@@ -42,7 +43,7 @@ interface AccountField<Value> extends Kind<Value> {
     readonly sellers: boolean;
   };
   /** What a caller needs to change the field, besides the right to change accounts. */
-  readonly needs?: Need;
+  readonly needs?: Need | ((present: { readonly [K in keyof Account]?: unknown }) => Need | null);
   /** Headings of its column in files of Chinese operators. */
   readonly headings?: string;
 }
@@ -90,7 +91,9 @@ export const ACCOUNT_FIELDS = {
   suspendedUntil: {
     ...DATE,
     setBy: { plans: false, bulk: 'suspend', sellers: false },
-    needs: 'egress:write',
+    // The guard's own suspensions, and those of an unknown reason.
+    needs: ({ suspendReason }) =>
+      typeof suspendReason !== 'string' || isByGuard(suspendReason) ? 'egress:write' : null,
     fault: null,
   },
   suspendReason: { ...TEXT, setBy: { plans: false, bulk: 'suspend', sellers: false }, fault: null },

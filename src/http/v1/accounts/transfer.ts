@@ -1,19 +1,19 @@
 // /api/v1/accounts/export and import: accounts as files.
-import { randomUUID } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type FileFormat as Format, readAccounts, writeAccounts } from '../../../account-files/formats.js';
 import { importAccounts } from '../../../account-files/import.js';
 import { outgoingAddressOf } from '../../../account-files/outgoing.js';
-import { spooled } from '../../../account-files/spool.js';
+import { spool } from '../../../account-files/spool.js';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
 import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
-import { routesOf } from '../../api/route.js';
+import { type Answered, routesOf } from '../../api/route.js';
 import { Flag, fault } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { declaredBytes } from '../../body.js';
-import { actorOf, isSeller } from '../../caller.js';
+import { actorOf, type Caller, isSeller } from '../../caller.js';
 import { pageSortedBy } from '../cursors.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
 import { ACCOUNT_SORTS, AccountFilter, AccountSort } from './schemas.js';
@@ -108,12 +108,12 @@ export const accountImportRoutes = [
     success: [200, 'A report, line by line.', ImportReport],
     problems: [413, 415, 429],
     async handle(
-      { query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx },
+      { query: { format, existing, dryRun, encoding, zone, fileName = null }, caller: sender, once, ctx },
       deps,
     ) {
       // A file of the command line was on this machine before.
       const { maxImportBytes, maxLines } =
-        caller.via === 'cli' ? ANY_SIZE : { maxImportBytes: deps.maxImportBytes, maxLines: undefined };
+        sender.via === 'cli' ? ANY_SIZE : { maxImportBytes: deps.maxImportBytes, maxLines: undefined };
       if (!IMPORT_TYPES.includes(ctx.request.type.toLowerCase())) {
         return failure('unsupported-media-type', 'import-type');
       }
@@ -123,19 +123,20 @@ export const accountImportRoutes = [
         return tooLarge;
       }
       // An upload is kept on the disk until it is complete. With many slow uploads, one caller could fill the disk.
-      const importer = caller.operator?.id ?? null;
+      const importer = sender.operator?.id ?? null;
       if (deps.importing.has(importer)) {
         ctx.req.resume();
         return failure('too-many-requests', 'importing');
       }
       deps.importing.add(importer);
-      const report = createReport({ dryRun, format, zone }, maxLines);
-      let cost = NO_COST;
-      // Nothing is imported before the end of the file.
-      const upload = atMost(ctx.req, maxImportBytes, tooLarge, () => deps.lostAccess(caller));
-      const { setEncoding: onEncoding, addLost: onLost } = report;
-      const linesOf = (file: Readable) =>
-        importAccounts(readAccounts(format, file, { encoding, zone, onEncoding, onLost }), {
+      const digest = createHash('sha256');
+      const upload = atMost(ctx.req, maxImportBytes, tooLarge, digest, () => deps.lostAccess(sender));
+      const { uploadFolder } = deps;
+      const importFrom = async (file: Readable, caller: Caller): Promise<Answered> => {
+        const report = createReport({ dryRun, format, zone }, maxLines);
+        let cost = NO_COST;
+        const { setEncoding: onEncoding, addLost: onLost } = report;
+        const lines = importAccounts(readAccounts(format, file, { encoding, zone, onEncoding, onLost }), {
           accounts: deps.accounts,
           audit: deps.audit,
           now: deps.now,
@@ -159,11 +160,21 @@ export const accountImportRoutes = [
             callerProblem(caller, 'settings:write') === null,
           mayChooseIds: !isSeller(caller),
         });
-      const { uploadFolder } = deps;
-      try {
-        const lines =
-          uploadFolder === null ? linesOf(Readable.from(upload)) : spooled(uploadFolder, upload, linesOf);
         for await (const line of lines) report.add(line);
+        const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
+        const body = report.body(budget);
+        if (!dryRun && body.exits > 0) deps.onSettingChanged();
+        return { body };
+      };
+      try {
+        // A file of the command line, which sends no key.
+        if (uploadFolder === null) return await importFrom(Readable.from(upload), sender);
+        const { read, close } = await spool(uploadFolder, upload);
+        try {
+          return await once(digest.digest('hex'), (caller) => importFrom(read(), caller));
+        } finally {
+          await close();
+        }
       } catch (error) {
         if (error instanceof Refused) return error.answer;
         throw error;
@@ -172,25 +183,23 @@ export const accountImportRoutes = [
         // Discard the rest of a refused upload: the next request of the connection comes after it.
         ctx.req.resume();
       }
-      const budget = dryRun ? await budgetPreview(deps, caller, () => cost) : null;
-      const body = report.body(budget);
-      if (!dryRun && body.exits > 0) deps.onSettingChanged();
-      return { body };
     },
   }),
 ];
 
-/** Yields the chunks of a request's body. The request stays open when the reader gives up, because it still needs an answer. */
+/** Yields the chunks of a request's body, and adds them to its digest. The request stays open when the reader gives up, because it still needs an answer. */
 async function* atMost(
   input: Readable,
   maxBytes: number,
   tooLarge: ProblemAnswer,
+  digest: Hash,
   atEnd: () => ProblemAnswer | null,
 ): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > maxBytes) throw new Refused(tooLarge);
+    digest.update(chunk);
     yield chunk;
   }
   const refused = atEnd();
