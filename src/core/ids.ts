@@ -1,9 +1,10 @@
-// GUIDs, and those of runs, whose text sorts in the order of creation (UUID version 7, RFC 9562 §5.7).
-import { randomBytes } from 'node:crypto';
+// GUIDs, and those that contain a time (UUID version 7, RFC 9562 §5.7): of runs, whose text sorts in the order of creation, and of
+// sessions.
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.js';
 
 const COUNTER_BITS = 12;
-const ORDERED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-/;
+const TIMED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/;
 
 /** Returns the next GUID. It also sorts after `after`, if that is a GUID of this kind. */
 type NextOrderedId = (after?: string | null) => string;
@@ -17,9 +18,8 @@ export function createOrderedIds(now: Clock): NextOrderedId {
   let counter = 0;
 
   function advanceTo(id: string): void {
-    const [, high = '', low = '', count = ''] = ORDERED_ID.exec(id) ?? [];
-    const ms = Number.parseInt(high + low, 16);
-    const reached = Number.parseInt(count, 16);
+    const ms = timeOfId(id) ?? 0;
+    const reached = Number.parseInt(id.slice(15, 18), 16);
     if (!(ms > lastMs || (ms === lastMs && reached > counter))) return;
     lastMs = ms;
     counter = reached;
@@ -35,13 +35,26 @@ export function createOrderedIds(now: Clock): NextOrderedId {
       lastMs++;
       counter = 0;
     }
-    const time = lastMs.toString(16).padStart(12, '0');
-    const version = (0x7000 | counter).toString(16);
     const random = randomBytes(8);
     random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;
     const tail = random.toString('hex');
-    return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+    const count = counter.toString(16).padStart(3, '0');
+    return timed(lastMs, `${count}-${tail.slice(0, 4)}-${tail.slice(4)}`);
   };
+}
+
+function timed(ms: number, rest: string): string {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${rest}`;
+}
+
+/** Returns a GUID from which `timeOfId` reads the time. In no order within a millisecond. @param ms since the Unix epoch */
+export const createTimedId = (ms: number): string => timed(ms, randomUUID().slice(15));
+
+/** The time in a GUID, in ms since the Unix epoch; null: it contains none. */
+export function timeOfId(id: string): number | null {
+  const [, high, low] = TIMED_ID.exec(id) ?? [];
+  return high === undefined || low === undefined ? null : Number.parseInt(high + low, 16);
 }
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

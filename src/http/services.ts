@@ -81,7 +81,7 @@ export interface Services {
   readonly findByLink: (hash: string) => Promise<string | null>;
 
   readonly logins: Pick<LoginStore, 'list' | 'count'>;
-  readonly sessionRecords: Pick<SessionRecordStore, 'search' | 'unmatched' | 'oldest'>;
+  readonly sessionRecords: Pick<SessionRecordStore, 'search' | 'unmatched' | 'ofEntries' | 'oldest'>;
   /** Writes the records of this daemon that wait. */
   readonly flushRecords: () => Promise<void>;
   readonly trafficReport: Pick<TrafficReportStore, 'byAccount' | 'byPart'>;

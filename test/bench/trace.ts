@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
 import { parseCidr, sortableRange } from '../../src/core/ip.js';
-import type { SessionRecord, TraceQuestion } from '../../src/core/trace/session-record.js';
+import {
+  addressOf,
+  type SessionEntry,
+  type SessionRecord,
+  type TraceQuestion,
+} from '../../src/core/trace/session-record.js';
 import { connectPg } from '../../src/store/pg/connect.js';
 import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { openStore, type StoreOptions } from '../../src/store/store.js';
@@ -63,23 +68,36 @@ async function measure(options: StoreOptions): Promise<void> {
   );
 
   const { sessionRecords } = store;
-  for (const [text, question] of questions()) {
+  const searches = async (text: string, search: () => Promise<readonly unknown[]>): Promise<void> => {
     const runs: number[] = [];
     let found = 0;
     for (let i = 0; i < 5; i += 1) {
-      const { ms, result } = await timed(async () => {
-        const [items] = await Promise.all([
-          sessionRecords.search(question, null, 101),
-          sessionRecords.unmatched(question),
-          sessionRecords.oldest(),
-        ]);
-        return items;
-      });
+      const { ms, result } = await timed(search);
       runs.push(ms);
-      found = result.length;
+      found = result.filter((each) => each !== undefined).length;
     }
     const median = runs.toSorted((one, other) => one - other)[2] ?? 0;
     print(`  ${text}: ${median.toFixed(1)} ms (first ${runs[0]?.toFixed(1)} ms), ${found} found`);
+  };
+  for (const [text, question] of questions())
+    await searches(text, async () => {
+      const [items] = await Promise.all([
+        sessionRecords.search(question, null, 101),
+        sessionRecords.unmatched(question),
+        sessionRecords.oldest(),
+      ]);
+      return items;
+    });
+  for (const [text, where] of [
+    ['connections', { protocol: 'tcp' }],
+    ['associations of up to 10 minutes', { protocol: 'udp', span: 0 }],
+    ['associations of up to 6 hours', { protocol: 'udp', span: 1 }],
+    ['associations of up to 3 days', { protocol: 'udp', span: 2 }],
+  ] as const) {
+    const entries = await entriesOf(db, where);
+    await searches(`the records of ${entries.length} entries of ${text}`, () =>
+      sessionRecords.ofEntries(entries),
+    );
   }
 
   let number = 0;
@@ -112,6 +130,23 @@ async function measure(options: StoreOptions): Promise<void> {
   await store.close();
 }
 
+/** The last entries of as many sessions, from all days. */
+async function entriesOf(db: Knex, where: object): Promise<SessionEntry[]> {
+  const rows = await db('session_records')
+    .where(where)
+    .whereRaw(`id % ${Math.max(1, Math.round(ROWS / 50_000))} < 3`)
+    .limit(20_000);
+  const step = Math.ceil(rows.length / 100);
+  return rows
+    .filter((_, i) => i % step === 0)
+    .map((row: Readonly<Record<string, string>>) => ({
+      sessionId: row['session'] ?? '',
+      destination: `${row['host'] || addressOf(row['address'] ?? '')}:${row['port']}`,
+      protocol: row['protocol'] as SessionEntry['protocol'],
+      at: Number(row['ended_at']),
+    }));
+}
+
 /** Rows with the same values on both databases: 90 % of the sessions are short, one of a thousand lasts days. */
 async function fill(db: Knex, isPg: boolean): Promise<void> {
   if (isPg) await db.raw('set statement_timeout = 0');
@@ -122,6 +157,8 @@ async function fill(db: Knex, isPg: boolean): Promise<void> {
     when i % 1000 < 999 then ${one} % 259200000 else ${one} % 2592000000 end`;
   const span = (of: string) =>
     `case when ${of} <= 600000 then 0 when ${of} <= 21600000 then 1 when ${of} <= 259200000 then 2 else 3 end`;
+  const start = `${START} + i * ${Math.round(DAYS_MS / ROWS)}`;
+  const startHex = hex(start, 12);
   for (let from = 0; from < ROWS; from += CHUNK) {
     const to = Math.min(ROWS, from + CHUNK) - 1;
     const numbers = isPg
@@ -133,9 +170,10 @@ async function fill(db: Knex, isPg: boolean): Promise<void> {
        select ${span('lasting')}, started_at, started_at + lasting, account, name, session, 'gate-1', client, '4c0000201', 1024 + i % 64000,
          case when i % 3 = 0 then '' else 'host-' || (${other} % 100000) || '.example' end, address,
          case when i % 20 = 0 then 25 else 443 end, case when i % 4 = 0 then 'udp' else 'tcp' end, ${one}, ${other}
-       from (select i, ${lasting} as lasting, ${START} + i * ${Math.round(DAYS_MS / ROWS)} as started_at,
+       from (select i, ${lasting} as lasting, ${start} as started_at,
          '5391f9a6-1cd7-4c24-8155-' || ${hex('i % 5000', 12)} as account, 'player-' || (i % 5000) as name,
-         ${hex(one, 8)} || '-1cd7-4c24-8155-' || ${hex('i', 12)} as session, '192.0.2.' || (i % 200) as client,
+         substr(${startHex}, 1, 8) || '-' || substr(${startHex}, 9) || '-7c24-8155-' || ${hex('i', 12)} as session,
+         '192.0.2.' || (i % 200) as client,
          '4' || case when i % 10 = 0 then 'c6336407' else ${hex(other, 8)} end as address from (${numbers}) as numbers) as made`,
     );
   }
@@ -186,6 +224,7 @@ function record(): SessionRecord {
     port: 443,
     protocol: 'tcp',
     startedAt: Date.now(),
+    connectMs: 12,
     endedAt: null,
     bytesUp: null,
     bytesDown: null,

@@ -1,7 +1,8 @@
 // The records of sessions: written in batches, found by time and destination, cut off after a crash, and trimmed.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { parseCidr, sortableRange } from '../../src/core/ip.js';
+import { createTimedId } from '../../src/core/ids.js';
+import { formatHostPort, parseCidr, sortableRange } from '../../src/core/ip.js';
 import {
   type SessionRecord,
   sortableAddress,
@@ -27,6 +28,7 @@ function record(fields: Partial<SessionRecord> = {}): SessionRecord {
     port: 25,
     protocol: 'tcp',
     startedAt: AT - MINUTE,
+    connectMs: 12,
     endedAt: AT + MINUTE,
     bytesUp: 5,
     bytesDown: 7,
@@ -119,6 +121,59 @@ onEachDatabase('records are found by when they ran, however long, and by destina
   }
   assert.equal(new Set(pages).size, atThatTime.length);
   assert.equal(pages.length, atThatTime.length);
+});
+
+onEachDatabase('entries find the records of their sessions, however long they ran', async (open) => {
+  const { sessionRecords: store } = (await open()).store;
+  const running = { endedAt: null, bytesUp: null, bytesDown: null };
+  const lasting = (ms: number, fields: Partial<SessionRecord> = {}) => {
+    const startedAt = AT - ms;
+    return record({ session: createTimedId(startedAt), startedAt, endedAt: AT, ...fields });
+  };
+  const entryOf = (of: SessionRecord, at = AT) => ({
+    sessionId: of.session,
+    destination: formatHostPort(of.host, of.port),
+    protocol: of.protocol,
+    at,
+  });
+  const tcp = [5, MINUTE, 60 * MINUTE, DAY, 40 * DAY].map((ms) => lasting(ms, { connectMs: ms % 1_000 }));
+  const address = { host: '2001:db8::5', address: '2001:db8::5' };
+  const association = createTimedId(AT - 60 * MINUTE);
+  const udp = [lasting(50 * MINUTE), lasting(MINUTE, address), lasting(5, { port: 27_015 })].map((each) => ({
+    ...each,
+    session: association,
+    protocol: 'udp' as const,
+    connectMs: null,
+  }));
+  const live = [lasting(DAY, running), { ...lasting(DAY, running), session: randomUUID() }];
+  const records = [...tcp, ...udp, ...live];
+  await store.write({ records, ends: [], gap: null }, 1);
+  const found = await store.ofEntries(records.map((each) => entryOf(each)));
+  assert.deepEqual(
+    found,
+    records.map((each, i) => ({ ...each, id: (found[i] as { id?: number }).id })),
+  );
+  const [short, ...others] = tcp.map((each) => entryOf(each));
+  assert.ok(short);
+  const elsewhere = { ...short, destination: 'other.example:25' };
+  const none = [
+    { ...short, sessionId: randomUUID() },
+    { ...short, sessionId: createTimedId(AT - 5) },
+    { ...short, destination: '' },
+    elsewhere,
+  ];
+  assert.deepEqual(
+    (await store.ofEntries([...none, ...others])).map((each) => each?.session),
+    [...none.map(() => undefined), ...others.map(({ sessionId }) => sessionId)],
+  );
+  // Entries in the middle of sessions, and a close that was reported late.
+  const middle = tcp.map((each) => entryOf(each, Math.round((each.startedAt + AT) / 2)));
+  const late = tcp.map((each) => entryOf(each, AT + MINUTE));
+  assert.deepEqual(
+    (await store.ofEntries([...middle, ...late])).map((each) => each?.session),
+    [...tcp, ...tcp].map(({ session }) => session),
+  );
+  assert.deepEqual(await store.ofEntries([]), []);
 });
 
 onEachDatabase('ends, gaps and a crash complete the records', async (open) => {

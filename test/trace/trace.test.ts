@@ -23,6 +23,7 @@ interface Item {
   readonly node: string;
   readonly exit: string | null;
   readonly startedAt: string;
+  readonly connectMs: number | null;
   readonly endedAt: string | null;
   readonly isLive: boolean;
   readonly bytesUp: number | null;
@@ -40,6 +41,23 @@ async function trace(daemon: TestDaemon, query: Readonly<Record<string, string |
   const answer = await daemon.api('GET', `/api/v1/trace?${text}`);
   assert.equal(answer.status, 200, answer.text);
   return answer.json as Answer;
+}
+
+/** What the heartbeat entries of an account say of its way out, by their kind: of those with equal kinds, the oldest. */
+async function waysOf(daemon: TestDaemon, accountId: string): Promise<Readonly<Record<string, object>>> {
+  const { json } = await daemon.api('GET', `/api/v1/heartbeats?accountId=${accountId}`);
+  const entries = (json as { items: (Pick<Item, 'outgoing' | 'exit' | 'node' | 'connectMs'> & Entry)[] })
+    .items;
+  return Object.fromEntries(
+    entries.map(({ kind, address, outgoing, exit, node, connectMs }) => [
+      kind,
+      { address, outgoing, exit, node, connectMs },
+    ]),
+  );
+}
+interface Entry {
+  readonly kind: string;
+  readonly address: string | null;
 }
 
 describe('a trace', () => {
@@ -69,8 +87,9 @@ describe('a trace', () => {
       return found;
     });
     assert.deepEqual([live?.isLive, live?.endedAt], [true, null]);
-    const { startedAt, session, node, ...rest } = live as Item;
+    const { startedAt, session, node, connectMs, ...rest } = live as Item;
     assert.ok(Math.abs(Date.parse(startedAt) - Date.now()) < 60_000 && node !== '');
+    assert.ok(connectMs !== null && connectMs >= 0);
     assert.deepEqual(rest, {
       account: { id, username: 'alice' },
       client: '127.0.0.1',
@@ -91,6 +110,13 @@ describe('a trace', () => {
       return found;
     });
     assert.deepEqual([ended.session, ended.bytesUp, ended.isLive], [session, 12, false]);
+    assert.deepEqual((await waysOf(daemon, id))['close'], {
+      address: '127.0.0.1',
+      outgoing: { address: '127.0.0.1', port: remotePort },
+      exit: null,
+      node,
+      connectMs,
+    });
     await daemon.api('DELETE', `/api/v1/accounts/${id}`);
     for (const query of [
       { outgoingPort: remotePort },
@@ -173,6 +199,28 @@ describe('a trace', () => {
       assert.ok(
         incomplete.some(({ reason, count }) => reason === 'destinations-beyond-limit' && count === 1),
       );
+    });
+  });
+
+  it('tells the way out of UDP beside heartbeat entries too', async (t) => {
+    const id = await daemon.addAccount('pinger', 'secret');
+    const server = await startUdpEcho(t);
+    const client = await associateThrough(t, account('pinger'));
+    await client.roundTrip(Buffer.from('localhost'), server.port, 'ping');
+    const { port } = (await server.receive()).from;
+    client.control.destroy();
+    const [way, node] = await eventually(async () => {
+      const [found] = (await trace(daemon, { destination: '127.0.0.1', port: server.port })).items;
+      const { close } = await waysOf(daemon, id);
+      assert.ok(found && close);
+      return [close, found.node];
+    });
+    assert.deepEqual(way, {
+      address: '127.0.0.1',
+      outgoing: { address: null, port },
+      exit: null,
+      node,
+      connectMs: null,
     });
   });
 
@@ -265,6 +313,12 @@ describe('a trace', () => {
     await daemon.waitForLine(({ msg }) => msg === 'session ended');
     const { items, incomplete } = await trace(daemon, question);
     assert.ok(items.length < 2 && incomplete.some(({ reason }) => reason === 'not-recorded'));
+    const id = found?.account.id ?? '';
+    await eventually(async () => {
+      const { close } = await waysOf(daemon, id);
+      const unknown = { address: null, outgoing: null, exit: null, node: null, connectMs: null };
+      assert.deepEqual(close, unknown);
+    });
   });
 });
 

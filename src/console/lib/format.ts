@@ -25,6 +25,10 @@ export function count(value: number): string {
 export const countryName = (code: string): string =>
   new Intl.DisplayNames(language.get(), { type: 'region' }).of(code.toUpperCase()) ?? code;
 
+/** `gate.example:1080`, `[2001:db8::1]:1080`. */
+export const hostPort = ({ host, port }: { host: string; port: number }): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
 export function percent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)}%`;
 }

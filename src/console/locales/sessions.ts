@@ -14,6 +14,7 @@ export const sessions = {
   'sessions.destination': ['Destination', '目标'],
   'sessions.outgoing': ['Leaves from {from}', '出口地址 {from}'],
   'sessions.exit': ['Through {exit}', '经由 {exit}'],
+  'sessions.node': ['At node {node}', '所在节点 {node}'],
   'sessions.connectMs': ['Connected in {ms} ms', '连接用时 {ms} 毫秒'],
   'sessions.client': ['Client', '来源'],
   'sessions.rate': ['Rate', '速率'],

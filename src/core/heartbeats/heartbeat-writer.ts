@@ -70,9 +70,10 @@ export function createHeartbeatWriter(options: {
   async function writeAll(): Promise<void> {
     try {
       await writeLogins();
+      // Before the entries: who reads an entry finds the record of its session.
+      await options.records.flush();
       await writeEntries();
       await options.traffic.flush();
-      await options.records.flush();
     } catch (error) {
       // Once per outage. Everything is kept and retried.
       if (failingSince === null)

@@ -31,6 +31,8 @@ export interface SessionRecord {
   readonly protocol: Protocol;
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number;
+  /** See Session. */
+  readonly connectMs: number | null;
   /** Null while it runs. */
   readonly endedAt: number | null;
   /** Of the whole association. Null: the daemon was killed, and `endedAt` is its next start. */
@@ -68,6 +70,16 @@ export interface TraceQuestion {
   readonly to: number;
 }
 
+/** What a heartbeat entry has of its session. */
+export interface SessionEntry {
+  readonly sessionId: string;
+  /** `host:port`. */
+  readonly destination: string;
+  readonly protocol: Protocol;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
 /** The order of answers: the last started first. */
 export interface RecordPlace {
   readonly startedAt: number;
@@ -95,6 +107,8 @@ export interface SessionRecordStore {
     limit: number,
   ): Promise<(SessionRecord & RecordPlace)[]>;
   unmatched(question: TraceQuestion): Promise<Unmatched>;
+  /** The record of each entry, in their order; undefined: there is none. Ended sessions are found by the time in their id. */
+  ofEntries(entries: readonly SessionEntry[]): Promise<(SessionRecord | undefined)[]>;
   /** When the oldest record started; null: there is none. */
   oldest(): Promise<number | null>;
   /**
@@ -147,6 +161,8 @@ const OUTGOING = /(?<![a-z])(?:src|spt|source|from|offend|attacker|attacking|abu
 const DESTINATION =
   /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against|our(?![a-z]))|[=-]>/gi;
 
+const HEADING = /^\s*["']?[a-z]\w*(?:[ .-]\w+){0,2}["']?\s*$/i;
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})[a-z]*`;
 const CLOCK = '(?<clock>\\d\\d:\\d\\d(?::\\d\\d)?)(?![:\\d])(?:[.,]\\d+)?(?! *[ap]\\.?m\\b)';
@@ -163,6 +179,10 @@ const TIMES = [
   `(?<day>\\d{1,2})[./-](?<month>\\d{1,2})[./-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
   `(?<month>\\d{1,2})[/-](?<day>\\d{1,2})[/-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
 ].map((pattern) => new RegExp(`(?<![\\w])${pattern}`, 'gi'));
+/** Seconds or milliseconds since the Unix epoch. */
+const EPOCH = /(?<![\w.-])(?<seconds>\d{10})(?:\d{3}|\.\d+)?(?![\w:/-])/g;
+/** Older ones are not times: a long number may be that of a ticket. */
+const OLDEST_EPOCH_MS = 3 * 366 * 86_400_000;
 /** Hours of the abbreviations with one meaning: CST, IST and others have several. */
 const ZONES: Readonly<Record<string, string>> = Object.fromEntries(
   'Z+00 UTC+00 GMT+00 CET+01 CEST+02 EET+02 EEST+03 MSK+03 JST+09 EST-05 EDT-04 MDT-06 PDT-07 PST-08'
@@ -175,14 +195,22 @@ const MAX_OFFSET_HOURS = 14;
 /** @param now for times without a year, in ms since the epoch */
 export function readReport(text: string, now: number): Report {
   const lines = text.split(/\r?\n/);
-  return {
-    ends: distinct(lines.flatMap(endsOf)),
-    times: distinct(
-      lines.flatMap((line) =>
-        TIMES.flatMap((form) => [...line.matchAll(form)].flatMap((found) => timeOf(found, now))),
-      ),
-    ),
-  };
+  const timesOf = (line: string): Report['times'] =>
+    [...TIMES, EPOCH].flatMap((form) => [...line.matchAll(form)].flatMap((found) => timeOf(found, now)));
+  return { ends: distinct(withHeadings(lines).flatMap(endsOf)), times: distinct(lines.flatMap(timesOf)) };
+}
+
+/** Puts the heading of its column before each cell of a table, whose first line says which address and port is whose. */
+function withHeadings(lines: readonly string[]): string[] {
+  let headings: readonly string[] = [];
+  return lines.map((line) => {
+    const cells = line.split(/[,;|\t]/);
+    if (cells.length > 2 && cells.every((cell) => HEADING.test(cell)))
+      headings = cells.map((cell) => cell.replace(/["']/g, ''));
+    else if (cells.length === headings.length)
+      return cells.map((cell, column) => `${headings[column]}: ${cell}`).join(', ');
+    return line;
+  });
 }
 
 const distinct = <Item>(items: readonly Item[]): Item[] =>
@@ -212,10 +240,15 @@ function endsOf(line: string): Report['ends'][number][] {
 }
 
 function timeOf({ 0: text, groups = {} }: RegExpExecArray, now: number): Report['times'] {
-  const { year, month = '', day = '', clock = '', zone = '' } = groups;
+  const { year, month = '', day = '', clock = '', zone = '', seconds } = groups;
   const name = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
   const localIn = (given: number | string): string =>
     `${given}-${String(name || month).padStart(2, '0')}-${day.padStart(2, '0')}T${clock.padEnd(8, ':00')}`;
+  if (seconds !== undefined) {
+    const at = 1_000 * Number(seconds);
+    if (at < now - OLDEST_EPOCH_MS || at > now + 86_400_000) return [];
+    return [{ text, local: new Date(at).toISOString().slice(0, 19), offset: '+00:00' }];
+  }
   const thisYear = new Date(now).getUTCFullYear();
   // A day ahead may be today in another zone.
   const isPast = Date.parse(`${localIn(thisYear)}Z`) <= now + 86_400_000;

@@ -150,6 +150,7 @@ export class SessionRecorder
       port,
       protocol: session.protocol,
       startedAt,
+      connectMs: session.connectMs,
       endedAt: null,
       bytesUp: null,
       bytesDown: null,

@@ -1,6 +1,6 @@
 // A worker's session in the control plane: its properties, and its byte counts in shared memory. Its worker imports it: SessionWorker
 // is what it uses of that.
-import { randomUUID } from 'node:crypto';
+import { createTimedId } from '../../core/ids.js';
 import type { Session, SessionEnd, SessionSummary } from '../../core/sessions/session.js';
 import type { CapturedSession, HandedSession } from '../handover/state.js';
 import { intern } from '../interned-strings.js';
@@ -46,7 +46,7 @@ export class PlaneSession implements Session {
     worker: SessionWorker,
     handed: HandedSession | null = null,
   ) {
-    this.id = handed?.id ?? randomUUID();
+    this.id = handed?.id ?? createTimedId(facts.openedAt);
     this.#openedMs = Math.round(performance.now() - (handed?.ageMs ?? 0));
     this.bytesUp = handed?.bytesUp ?? 0;
     this.bytesDown = handed?.bytesDown ?? 0;

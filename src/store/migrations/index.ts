@@ -103,4 +103,6 @@ export const migrations: readonly Migration[] = [
     failed_connections_per_minute: integer,
     max_connections: integer,
   }),
+  // The time from the request to the connection, in ms; null: unknown, and of associations.
+  columns('0038_record_connect_time', 'session_records', { connect_ms: integer }),
 ];

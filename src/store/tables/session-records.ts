@@ -1,13 +1,16 @@
 // The session_records table. A batch is one JSON value, which one statement for each kind of change processes.
 import type { Knex } from 'knex';
+import { timeOfId } from '../../core/ids.js';
 import { type AddressRange, parseCidr, sortableRange } from '../../core/ip.js';
 import {
   addressOf,
   OTHER_DESTINATIONS,
   type RecordBatch,
+  type SessionEntry,
   type SessionRecordStore,
   sortableAddress,
   type TraceQuestion,
+  type Unmatched,
 } from '../../core/trace/session-record.js';
 import type { StoreContext } from '../database.js';
 import { deleteFound, find, inTransaction, jsonText } from '../sql.js';
@@ -22,6 +25,9 @@ const spanOf = (duration: string): string =>
     .map((longest, span) => `when ${duration} <= ${longest} then ${span}`)
     .join(' ')} else ${SPANS.length - 1} end`;
 
+/** How much later than its session an entry may be, in ms: the worker reports in batches. */
+const ENTRY_DELAY_MS = 60_000;
+
 /** The columns that a batch sets, in the order of its values, and those that are numbers. */
 const COLUMNS = [
   'started_at',
@@ -30,6 +36,7 @@ const COLUMNS = [
   'port',
   'bytes_up',
   'bytes_down',
+  'connect_ms',
   'account_id',
   'username',
   'session',
@@ -41,7 +48,7 @@ const COLUMNS = [
   'address',
   'protocol',
 ] as const;
-const NUMBERS = 6;
+const NUMBERS = 7;
 
 /** Addresses that a router may translate: an outgoing one of these is not what the destination sees. */
 const TRANSLATED = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'].flatMap(
@@ -75,6 +82,18 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
     update session_records set ended_at = done.ended_at, bytes_up = done.bytes_up, bytes_down = done.bytes_down,
       span = ${spanOf('done.ended_at - session_records.started_at')}
     from done where session_records.session = done.session and session_records.ended_at is null`;
+
+  // Of a bound entry (see boundEntry). Running sessions have an index of their own.
+  const idWhere = (condition: string): string =>
+    `(select id from session_records where ${condition} and session = entry.value ->> 0 and port = ${number(3)}
+      and (host = entry.value ->> 1 or (host = '' and address = entry.value ->> 2)) order by started_at limit 1)`;
+  const idOfClass = (_: number, span: number): string =>
+    idWhere(
+      `span = ${span} and started_at between ${number(7 + span)} and ${number(5)} and ended_at >= ${number(6)}`,
+    );
+  const ofEntries = `(with entry as materialized (select value from ${each})
+    select ${number(4)} as place, coalesce(${[idWhere('ended_at is null'), ...SPANS.map(idOfClass)].join(', ')}) as found
+    from entry) as entries`;
 
   /** The rows that ran in the range of the question, those of each class by its own statement. */
   function running(
@@ -142,19 +161,20 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
           });
         });
       });
-      const sum = (when: string, of: string): Knex.Raw =>
-        reads.raw(`coalesce(sum(case when ${when} then ${of} else 0 end), 0)`);
-      const isOthers = `account_id is not null and host = '${OTHER_DESTINATIONS}'`;
-      const [row] = (await query.select({
-        dropped: sum('account_id is null', 'bytes_up'),
-        others: sum(isOthers, '1'),
-        unknown: sum(`account_id is not null and host <> '${OTHER_DESTINATIONS}'`, '1'),
-      })) as Record<'dropped' | 'others' | 'unknown', number>[];
-      return {
-        dropped: Number(row?.dropped ?? 0),
-        otherDestinations: Number(row?.others ?? 0),
-        unknownAddresses: Number(row?.unknown ?? 0),
-      };
+      const kind = `case when account_id is null then 'dropped'
+        when host = '${OTHER_DESTINATIONS}' then 'otherDestinations' else 'unknownAddresses' end`;
+      const count = 'sum(case when account_id is null then bytes_up else 1 end)';
+      const rows = query.select({ kind: reads.raw(kind), count: reads.raw(count) }).groupBy('kind');
+      const counts = (await rows) as { kind: keyof Unmatched; count: number }[];
+      const none = { dropped: 0, otherDestinations: 0, unknownAddresses: 0 };
+      return { ...none, ...Object.fromEntries(counts.map((each) => [each.kind, Number(each.count)])) };
+    },
+
+    async ofEntries(entries) {
+      const bound = reads.raw(ofEntries, [jsonText(entries.map(boundEntry))]);
+      const rows = reads(bound).leftJoin('session_records', 'id', 'found').orderBy('place');
+      const found = await find<Stored | { readonly id: null }>(rows.select('session_records.*'));
+      return found.map((row) => (row.id === null ? undefined : toRecord(row)));
     },
 
     async oldest() {
@@ -184,20 +204,38 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
 
 function rowsOf({ records, gap }: RecordBatch): (string | number | null)[][] {
   const rows = records.map((record) => {
-    const { startedAt, endedAt, outgoing, port, bytesUp, bytesDown, host, address } = record;
+    const { startedAt, endedAt, outgoing, port, bytesUp, bytesDown, connectMs, host, address } = record;
     const { accountId, username, session, node, client, exit, protocol } = record;
     const [from, to] = [sortableAddress(outgoing.address), sortableAddress(address)];
     const asked = host === address ? '' : host;
     // biome-ignore format: one line a kind of column
     return [
-      startedAt, endedAt, outgoing.port, port, bytesUp, bytesDown,
+      startedAt, endedAt, outgoing.port, port, bytesUp, bytesDown, connectMs,
       accountId, username, session, node, client,
       from, exit, asked, to, protocol,
     ];
   });
   if (gap === null) return rows;
-  const numbers = [gap.from, gap.to, 0, 0, gap.count, null];
+  const numbers = [gap.from, gap.to, 0, 0, gap.count, null, null];
   return [...rows, [...numbers, null, '', '', gap.node, '', '', null, '', '', '']];
+}
+
+/** Session, host, address, port, place, latest start, earliest end, and the earliest start in each class. Null: none is found. */
+function boundEntry(entry: SessionEntry, place: number): (string | number | null)[] {
+  const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/s.exec(entry.destination) ?? [];
+  const openedAt = timeOfId(entry.sessionId);
+  const earliestEnd = entry.at - ENTRY_DELAY_MS;
+  return [
+    entry.sessionId,
+    host,
+    sortableAddress(host),
+    Number(port),
+    place,
+    // A destination of an association has its record from its first datagram on.
+    entry.protocol === 'udp' ? entry.at : openedAt,
+    earliestEnd,
+    ...SPANS.map((longest) => openedAt && Math.max(openedAt, earliestEnd - longest)),
+  ];
 }
 
 function matchDestination(query: Knex.QueryBuilder, destination: TraceQuestion['destination']): void {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats, NewSubscription } from '../../api-types.js';
 import { call, me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
-import { ago, localTime } from '../../lib/format.js';
+import { ago, hostPort, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { HANDOVER_EXPIRY } from '../../locales/accounts.js';
@@ -15,7 +15,7 @@ import { QrCode } from '../../ui/qr.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { LANGUAGES } from '../notices/form.js';
-import { hostPort, LinkNotice } from '../settings/public-address.js';
+import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
 import { SoldFacts } from './facts.js';
 

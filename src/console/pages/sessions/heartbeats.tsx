@@ -7,10 +7,11 @@ import { go, href, patchQuery, usePlace } from '../../lib/router.js';
 import { AccountLink, Ago, Card, Client, Permitted, Tag, Traffic } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
-import { type Column, column } from '../../ui/list/columns.js';
+import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { PageHead } from '../../ui/list/list.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
+import { WayCell } from './session-columns.js';
 
 type By = 'game' | 'account';
 
@@ -154,6 +155,7 @@ function Newest({ game }: { game: string }) {
             label={t('nav.heartbeats')}
             rows={items}
             columns={entryColumns()}
+            rowHeight={56}
             id={(one) => `${one.at}${one.sessionId}${one.kind}`}
           />
         )}
@@ -162,16 +164,19 @@ function Newest({ game }: { game: string }) {
   );
 }
 
+const nameOf = ({ accountId, username }: HeartbeatEntry) => <AccountLink id={accountId} name={username} />;
+const whoAndWhere = (one: HeartbeatEntry) => <Lines of={[nameOf(one), one.destination]} />;
+
 function entryColumns(): readonly Column<HeartbeatEntry>[] {
   return [
-    column('at', 'logins.at', { width: 112 }, (one) => <Ago at={one.at} />),
+    column('at', 'logins.at', { width: 112, phone: {} }, (one) => <Ago at={one.at} />),
     column('kind', 'heartbeats.kind', { width: 88, from: 400 }, (one) => (
       <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>
     )),
-    column('username', 'account.username', {}, (one) => (
-      <AccountLink id={one.accountId} name={one.username} />
+    column('username', 'account.username', { phone: { cell: whoAndWhere } }, nameOf),
+    column('destination', 'sessions.destination', { from: 700 }, (one) => (
+      <WayCell to={one.destination} way={one} />
     )),
-    column('destination', 'sessions.destination', { from: 700 }, (one) => one.destination),
     column('client', 'sessions.client', { width: 152, from: 900 }, (one) => (
       <Client address={one.client} origin={one.clientOrigin} />
     )),

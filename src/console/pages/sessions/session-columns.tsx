@@ -1,9 +1,9 @@
 // The columns of live sessions, for the page of sessions and for an account's page; and the list of logins and failed logins: user,
 // address, and the reason of a failure.
 import type { ComponentChildren } from 'preact';
-import type { LiveSession, Login, LoginOutcome } from '../../api-types.js';
+import type { HeartbeatEntry, LiveSession, Login, LoginOutcome } from '../../api-types.js';
 import { ApiError, call, may } from '../../lib/api.js';
-import { clock, rate } from '../../lib/format.js';
+import { clock, hostPort, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { partsOf, usePlace } from '../../lib/router.js';
@@ -59,17 +59,36 @@ const onPhone = (who: (session: LiveSession) => ComponentChildren) => (session: 
   return <Lines of={[[who(session), game], `${destination.host}:${destination.port}`]} />;
 };
 
-/** Where it goes, from which of our addresses and ports, and through which upstream proxy. */
-function destinationTitle({ destination, protocol, outgoing, exit, connectMs }: LiveSession): string {
+/** What is known of the way to a destination. */
+type Way = Pick<HeartbeatEntry, 'address' | 'outgoing' | 'exit' | 'node' | 'connectMs'>;
+
+const endOf = ({ address, port }: NonNullable<Way['outgoing']>): string =>
+  hostPort({ host: address ?? '*', port });
+
+/** Where it goes, from which of our addresses and ports, and by which exit. */
+function wayTitle(destination: string, { address, outgoing, exit, node, connectMs }: Way): string {
   return [
-    `${destination.host}:${destination.port}/${protocol}`,
-    destination.address,
-    outgoing && t('sessions.outgoing', { from: `${outgoing.address ?? '*'}:${outgoing.port}` }),
+    destination,
+    address,
+    outgoing && t('sessions.outgoing', { from: endOf(outgoing) }),
     exit && t('sessions.exit', { exit }),
+    node && t('sessions.node', { node }),
     connectMs !== null && t('sessions.connectMs', { ms: connectMs }),
   ]
     .filter(Boolean)
     .join('\n');
+}
+
+/** The destination `to`, and below it its address, where `to` is a name, and our end. @param link of the destination */
+export function WayCell({ to, way, link }: { to: string; way: Way; link?: string | undefined }) {
+  const { address, outgoing, exit } = way;
+  const from = outgoing ? endOf(outgoing) : exit;
+  const below = [address !== null && !to.includes(address) && address, from && `← ${from}`];
+  return (
+    <span title={wayTitle(to, way)}>
+      <Lines of={[link ? <a href={link}>{to}</a> : to, below.filter(Boolean).join(' ')]} />
+    </span>
+  );
 }
 
 const clientOf = ({ client, clientOrigin }: LiveSession) => (
@@ -89,7 +108,9 @@ export function sessionColumns(
       'sessions.destination',
       { sort: 'destination', ...(show.account ? {} : { phone: { cell: onPhone(clientOf) } }) },
       (one) => (
-        <span title={destinationTitle(one)}>
+        <span
+          title={wayTitle(`${hostPort(one.destination)}/${one.protocol}`, { ...one, ...one.destination })}
+        >
           {one.destination.host}
           <span class="faint">
             :{one.destination.port}/{one.protocol}

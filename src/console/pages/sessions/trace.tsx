@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Report, Trace, TraceItem } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { controlOf } from '../../lib/draft.js';
-import { localTime } from '../../lib/format.js';
+import { hostPort, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
@@ -13,6 +13,7 @@ import { AreaField, InputField, optionsOf, SelectField, submitting } from '../..
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';
 import { Empty, Failure, FormErrors, WhenLoaded } from '../../ui/states.js';
+import { WayCell } from './session-columns.js';
 
 const EXAMPLES = {
   destination: '198.51.100.7',
@@ -30,8 +31,7 @@ const ZONES = ['', ...HOURS.map((h) => `${h < 0 ? '-' : '+'}${String(Math.abs(h)
 const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)$/;
 
 function shown({ address, port }: { address: string | null; port: number | null }): string {
-  const host = address?.includes(':') && port !== null ? `[${address}]` : (address ?? '');
-  return port === null ? host : `${host}:${port}`;
+  return port === null ? (address ?? '') : hostPort({ host: address ?? '', port });
 }
 
 export function TracePage() {
@@ -167,7 +167,7 @@ function Found({ of: { items, incomplete, nextCursor } }: { of: Trace }) {
           rows={items}
           columns={columns()}
           rowHeight={56}
-          id={(one) => one.session + shown(one.destination)}
+          id={(one) => one.session + hostPort(one.destination)}
         />
       )}
     </>
@@ -184,12 +184,10 @@ function columns(): readonly Column<TraceItem>[] {
         ]}
       />
     )),
-    column('where', 'sessions.destination', {}, ({ account, destination, outgoing, exit, isLive }) => {
-      const { host, address, port } = destination;
-      const where = shown({ address: host, port });
-      const link = href(['sessions'], { search: account.username });
-      const from = `${address === host ? '' : address} ← ${outgoing ? shown({ ...outgoing, address: outgoing.address ?? '*' }) : (exit ?? '')}`;
-      return <Lines of={[isLive ? <a href={link}>{where}</a> : where, from]} />;
+    column('where', 'sessions.destination', {}, (one) => {
+      const { destination, account, isLive } = one;
+      const link = isLive ? href(['sessions'], { search: account.username }) : undefined;
+      return <WayCell to={hostPort(destination)} way={{ ...one, ...destination }} link={link} />;
     }),
     column('when', 'trace.when', {}, ({ startedAt, endedAt }) => (
       <Lines of={[<At key="start" at={startedAt} />, <At key="end" at={endedAt} />]} />

@@ -4,6 +4,7 @@ import type { PacRules, PublicAddress } from '../../api-types.js';
 import { call, callWithEtag, me } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
+import { hostPort } from '../../lib/format.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
@@ -13,11 +14,6 @@ import { Icon } from '../../ui/icons.js';
 import { type Overtaken, SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
-
-/** `gate.example:1080`, `[2001:db8::1]:1080`. */
-export function hostPort({ host, port }: { host: string; port: number }): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
 
 /**
  * Warns beside a link whose host the daemon guessed: names the host, its source, and why it may be wrong. Renders nothing for a

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { iso, stepsOf, withMs, withTimes } from '../../../core/clock.js';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
+import type { SessionRecord } from '../../../core/trace/session-record.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';
 import { withoutUndefined } from '../../fields.js';
@@ -9,6 +10,7 @@ import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './logins.js';
+import { ConnectMs, Outgoing, outgoingOf } from './sessions.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
@@ -24,6 +26,12 @@ const HeartbeatEntry = component('HeartbeatEntry', {
   bytesDown: Bytes,
   kind: z.enum(['open', 'beat', 'game', 'close']),
   gameId: z.string().nullable(),
+  /** From here on as in traces, by the record of the session; all are null where there is none. `address` is that of `destination`. */
+  address: z.string().nullable(),
+  outgoing: Outgoing.nullable(),
+  exit: z.string().nullable(),
+  node: z.string().nullable(),
+  connectMs: ConnectMs,
 });
 
 /** A time span in which an account played one game (null: no game that a rule knows). */
@@ -105,11 +113,15 @@ export const heartbeatRoutes = [
       'A page without counts: there may be millions of entries.',
       openPageOf(HeartbeatEntry, 'HeartbeatPage'),
     ],
-    async handle({ query: { limit, cursor, game: gameId, ...named } }, { heartbeats, geo }) {
+    async handle({ query: { limit, cursor, game: gameId, ...named } }, { heartbeats, sessionRecords, geo }) {
       const filter = withoutUndefined<HeartbeatFilter>({ ...withMs(named), gameId });
       const found = await heartbeats.list(filter, numberCursors.placeOf(cursor), limit + 1);
       const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
-      const shown = items.map(({ place: _, ...entry }) => withOrigin(withTimes(entry, 'at'), geo));
+      const records = await sessionRecords.ofEntries(items);
+      const shown = items.map(({ place: _, ...entry }, i) => ({
+        ...withOrigin(withTimes(entry, 'at'), geo),
+        ...wayOf(records[i]),
+      }));
       return { body: { items: shown, nextCursor } };
     },
   }),
@@ -154,6 +166,14 @@ export const heartbeatRoutes = [
     },
   }),
 ];
+
+const wayOf = (record: SessionRecord | undefined) => ({
+  address: record?.address || null,
+  outgoing: outgoingOf(record?.outgoing ?? null),
+  exit: record?.exit ?? null,
+  node: record?.node ?? null,
+  connectMs: record?.connectMs ?? null,
+});
 
 /** GameIDs are shown as they are, accounts by their names. */
 const labelOf = (

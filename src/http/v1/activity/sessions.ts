@@ -15,6 +15,8 @@ import { ClientFields } from './logins.js';
 const Protocol = z.enum(['tcp', 'udp']);
 /** `address` is null for UDP that the exit binds to none: the system chooses one for each destination. */
 export const Outgoing = z.object({ address: z.string().nullable(), port: z.int() });
+/** From the request to the connection, with the lookup of the name. Null for UDP. */
+export const ConnectMs = z.int().min(0).nullable();
 
 const LiveSession = component('LiveSession', {
   id: Guid,
@@ -35,8 +37,7 @@ const LiveSession = component('LiveSession', {
   via: z.string().nullable(),
   /** The name of the exit; null: none. */
   exit: z.string().nullable(),
-  /** From the request to the connection, with the lookup of the name. Null for UDP. */
-  connectMs: z.int().min(0).nullable(),
+  connectMs: ConnectMs,
   openedAt: Time,
   bytesUp: Bytes,
   bytesDown: Bytes,
@@ -135,14 +136,15 @@ function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ..
     ...session,
     client: endOf(client),
     destination: { host: destination.host, ...endOf(destination) },
-    outgoing: outgoing && outgoingOf(outgoing),
+    outgoing: outgoingOf(outgoing),
     openedAt: iso(openedAt),
     bytesPerSecondUp: rateUp,
     bytesPerSecondDown: rateDown,
   };
 }
 
-export const outgoingOf = ({ address, port }: Endpoint) => ({ address: address || null, port });
+export const outgoingOf = (end: Endpoint | null) =>
+  end === null || end.port === 0 ? null : { address: end.address || null, port: end.port };
 const endOf = ({ address, port }: Endpoint): Endpoint => ({ address, port });
 
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>

@@ -15,7 +15,7 @@ import { Bytes, Count, component, fault, Guid, openPageOf, Time, TimeIn } from '
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './logins.js';
-import { Outgoing, outgoingOf } from './sessions.js';
+import { ConnectMs, Outgoing, outgoingOf } from './sessions.js';
 
 const Port = z.coerce.number().int().min(1).max(65_535);
 /** Longer ones would read a large part of the records. */
@@ -51,6 +51,7 @@ const TraceItem = component('TraceItem', {
   /** The name of the exit; null: none. */
   exit: z.string().nullable(),
   startedAt: Time,
+  connectMs: ConnectMs,
   /** null: it runs, or its node has been killed and not started since. */
   endedAt: Time.nullable(),
   isLive: z.boolean(),
@@ -190,7 +191,7 @@ function present(
     ...withTimes(shown, 'startedAt', 'endedAt'),
     ...(live && { bytesUp: live.bytesUp, bytesDown: live.bytesDown }),
     account: { id: accountId, username },
-    outgoing: outgoing.port === 0 ? null : outgoingOf(outgoing),
+    outgoing: outgoingOf(outgoing),
     destination: { host, address, port },
     isLive: live !== undefined,
   };
