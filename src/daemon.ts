@@ -58,8 +58,8 @@ export interface Daemon {
    * @returns whether every part stopped without errors and in time; the log names the others
    */
   stop(): Promise<boolean>;
-  /** Stops for a successor, and returns what it takes. Threads of players wait for the end of the process. Never rejects. */
-  handOver(): Promise<Carried>;
+  /** Stops for a successor. Threads of players wait for the end of the process. */
+  handOver(): Leaving;
   /** After `handOver`, where the process goes on: ends those threads. */
   endThreads(): Promise<void>;
   /** Reloads webhook secrets, API keys of agents, certificates, countries and networks. Throws StartError or ConfigError and keeps the old ones on failure. */
@@ -67,6 +67,14 @@ export interface Daemon {
   isAlive(): boolean;
   /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
   readonly broken: Promise<PlaneFailure>;
+}
+
+/** A daemon that stops for a successor. Neither promise rejects. */
+export interface Leaving {
+  /** What the successor takes. */
+  readonly carried: Promise<Carried>;
+  /** Resolves when everything is written. */
+  readonly stopped: Promise<unknown>;
 }
 
 /** Resolves when all listeners accept connections. On failure stops the started parts and throws StartError or ConfigError. */
@@ -144,14 +152,14 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
   return {
     ...(await startControlPlane(options, serving, lifecycle)),
     stop: lifecycle.stop,
-    async handOver() {
+    handOver() {
       const { sockets: listening, descriptors } = sockets?.handOver() ?? { sockets: [], descriptors: [] };
-      await lifecycle.handOver();
-      const { handover } = players;
-      return {
+      const stopped = lifecycle.handOver();
+      const carried = Promise.race([players.handover, stopped.then(() => null)]).then((handover) => ({
         descriptors: [...descriptors, ...(handover?.descriptors ?? [])],
         state: { listening, plane: handover?.state ?? null } satisfies HandedState,
-      };
+      }));
+      return { carried, stopped };
     },
     endThreads: () => players.stop(),
     isAlive: () => players.plane.isAlive,

@@ -18,7 +18,10 @@ export const addConfigCommands: AddCommands = (program) => {
         if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
         throw error;
       });
-      if (!json && effective.some(({ path, source }) => path === 'egress.denyPorts' && source === 'default'))
+      if (
+        !json &&
+        effective().some(({ path, source }) => path === 'egress.denyPorts' && source === 'default')
+      )
         run.note('note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
       if (!json) for (const warning of warnings) run.note(`warning: ${warning}`);
       return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];

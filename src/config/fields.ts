@@ -45,7 +45,7 @@ function quantity<U extends Unit>(
 }
 
 export const whole = (min: number, max: number, allowed = `a whole number from ${min} to ${max}`) =>
-  z.int().min(min).max(max).register(about, { allowed });
+  z.int().check(z.gte(min), z.lte(max)).register(about, { allowed });
 
 /** `auto`, which is the default, or a whole number from 1. */
 export const autoOr = (max: number) =>
@@ -64,17 +64,16 @@ export function oneOf<const T extends readonly [string, ...string[]]>(...names: 
 
 /** Text of 1 to 4096 characters, not secret. `form` restricts it further; `allowed` describes it for error messages. */
 export const text = (allowed: string, form: RegExp = /^[^\0]+$/su) =>
-  z.string().min(1).max(4096).regex(form).register(about, { allowed });
+  z.string().check(z.minLength(1), z.maxLength(4096), z.regex(form)).register(about, { allowed });
 
 export const textThat = (allowed: string, accepts: (text: string) => boolean) =>
-  z.string().max(4096).refine(accepts).register(about, { allowed });
+  z.string().check(z.maxLength(4096), z.refine(accepts)).register(about, { allowed });
 
 /** Secret text of 1 to 4096 characters, parsed as a `Secret`. `form` restricts it further. */
 export function secret(allowed = 'a text of 1 to 4096 characters', form = /./s) {
   return z
     .string()
-    .max(4096)
-    .regex(form)
+    .check(z.maxLength(4096), z.regex(form))
     .transform((value) => new Secret(value))
     .register(about, { allowed, secret: true });
 }

@@ -34,7 +34,7 @@ export interface Loaded {
   /** The file that was read; null when none exists. */
   readonly file: string | null;
   /** Every key with its value and source; secrets are hidden. */
-  readonly effective: readonly EffectiveEntry[];
+  readonly effective: () => readonly EffectiveEntry[];
   /** Settings that are valid but insecure, or without effect. */
   readonly warnings: readonly string[];
 }
@@ -74,7 +74,7 @@ export async function loadConfig({
     config: nameUnits(settings),
     settings,
     file: name,
-    effective: effectiveEntries(settings, fileData, (path) => origin(all, path)),
+    effective: () => effectiveEntries(settings, fileData, (path) => origin(all, path)),
     warnings: [...webhookWarnings(settings.webhooks, settings.agents), ...egressWarnings(settings)],
   };
 }

@@ -91,5 +91,7 @@ export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part
       if (!yieldToPlayers(controlPlaneNice))
         log.warn({ controlPlaneNice }, 'the system refused to lower the priority of the control plane');
     },
+    // Players wait.
+    handOver: () => preparePriorities(),
   };
 }

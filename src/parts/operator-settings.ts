@@ -72,8 +72,8 @@ export async function openSettings(deps: {
       webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },
     }),
   );
-  const sourceOf = (path: string) =>
-    source.effective.find((entry) => entry.path === path)?.source ?? 'default';
+  const configured = source.effective();
+  const sourceOf = (path: string) => configured.find((entry) => entry.path === path)?.source ?? 'default';
 
   const running = { version: readVersion(), build: readBuild() };
 
@@ -119,7 +119,7 @@ export async function openSettings(deps: {
       return {
         program: programNow(running),
         configFile: source.file,
-        entries: source.effective.map((entry) => {
+        entries: configured.map((entry) => {
           const value = changed.get(entry.path);
           return value === undefined ? entry : { ...entry, value, source: 'console' };
         }),

@@ -11,14 +11,30 @@ const MAX_NICE = 19;
 /** Under this key a thread finds the nice value that the process was started with. */
 const INITIAL_NICE = 'pulsegate.initial-nice';
 
+/** Undefined: `preparePriorities` has not been called. */
+export const initialNice = (): number | undefined =>
+  getEnvironmentData(INITIAL_NICE) as unknown as number | undefined;
+
 /**
  * For the main thread, before it starts the threads that serve players, if it will call `yieldToPlayers`. Otherwise these threads
  * get no names: a thread that has a name costs the kernel much at the end of the process, because its entry in /proc is removed by
  * the thread and by the parent process at the same time.
+ * @param nice the value that the process was started with, if this program has replaced another one
  */
-export function preparePriorities(): void {
+export function preparePriorities(nice = initialNice() ?? getPriority()): void {
   // A nice value belongs to a thread on Linux (setpriority(2)), and a new thread has that of the thread which starts it.
-  setEnvironmentData(INITIAL_NICE, getPriority());
+  setEnvironmentData(INITIAL_NICE, nice);
+  tryToHave(nice);
+}
+
+/** Takes back the priority that this thread has given up. Returns false without CAP_SYS_NICE or RLIMIT_NICE. */
+function tryToHave(nice: number): boolean {
+  try {
+    if (nice !== getPriority()) setPriority(nice);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -28,20 +44,14 @@ export function preparePriorities(): void {
  * @returns false when it could not
  */
 export function prioritizeThread(name: string): boolean {
-  const nice = getEnvironmentData(INITIAL_NICE);
-  if (!IS_LINUX || typeof nice !== 'number') return true;
+  const nice = initialNice();
+  if (!IS_LINUX || nice === undefined) return true;
   try {
     writeFileSync('/proc/thread-self/comm', PREFIX + name);
   } catch {
     // Without /proc the main thread gives up nothing.
   }
-  if (nice === getPriority()) return true;
-  try {
-    setPriority(nice);
-    return true;
-  } catch {
-    return false;
-  }
+  return tryToHave(nice);
 }
 
 /**
@@ -51,7 +61,7 @@ export function prioritizeThread(name: string): boolean {
  */
 export function yieldToPlayers(nice: number): boolean {
   if (!IS_LINUX || nice === 0) return true;
-  const value = Math.min(MAX_NICE, getPriority() + nice);
+  const value = Math.min(MAX_NICE, (initialNice() ?? getPriority()) + nice);
   try {
     for (const tid of readdirSync('/proc/self/task')) {
       if (!isOfPlayers(tid)) setPriority(Number(tid), value);

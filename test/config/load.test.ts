@@ -174,7 +174,7 @@ describe('the environment', () => {
       PULSEGATE_ADMIN_PORT_53_UDP_ADDR: '10.96.0.8',
     };
     const { effective } = await loadText(null, { env });
-    const changed = effective.filter(({ source }) => source === 'environment');
+    const changed = effective().filter(({ source }) => source === 'environment');
     assert.deepEqual(changed, []);
   });
 

@@ -181,7 +181,7 @@ export async function startTestAdmin(
       testExit: async () => ({ ok: false, reason: 'no-data-plane' }),
       exitFigures: new ExitFigures(now),
     },
-    settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
+    settings: await openSettings({ ...common, source: { file: null, effective: () => [] } }),
     stats,
     geo: { geo: NO_GEO },
     notices: {

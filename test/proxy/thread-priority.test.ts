@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { describe, it } from 'node:test';
 import { preparePriorities, yieldToPlayers } from '../../src/proxy/thread-priority.js';
+import { runCommand } from '../helpers/command.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { greeting, login, RawClient } from '../helpers/socks-client.js';
@@ -48,6 +49,19 @@ describe('the priority of threads', { skip: process.platform !== 'linux' }, () =
     const all = threads(daemon.pid);
     assert.deepEqual(all.filter(servesPlayers), []);
     assert.deepEqual(nicesOf(all), [initial]);
+  });
+
+  it('restarts in place do not add up', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { controlPlaneNice: 5, socks: { workers: 1 } } });
+    for (let i = 0; i < 2; i += 1)
+      assert.equal((await runCommand(daemon.dataDir, ['restart', '--config', daemon.configFile])).code, 0);
+    const all = threads(daemon.pid);
+    const isRefused = daemon.lines.some(
+      ({ msg }) => msg === 'restarted worker cannot take back its priority; set LimitNICE=+0',
+    );
+    const lowered = Math.min(19, initial + 5);
+    assert.deepEqual(nicesOf(all.filter(servesPlayers)), [isRefused ? lowered : initial]);
+    assert.deepEqual(nicesOf(all.filter((thread) => !servesPlayers(thread))), [lowered]);
   });
 
   // This test is the last one, because this process cannot regain the priority that it gives up.

@@ -27,9 +27,10 @@ export function checkFiles({ config }: Loaded): Found[] {
 /** Warns of files with secrets that other users of this machine can read. */
 export async function checkSecrets({ settings, effective, file }: Loaded): Promise<Found[]> {
   const values = [...valuesIn(settings)];
+  const sources = effective();
   const findings: Found[] = [];
   const inFile = values.flatMap(({ path, value }) =>
-    value instanceof Secret && sourceOf(path, effective) === 'file' ? [path] : [],
+    value instanceof Secret && sourceOf(path, sources) === 'file' ? [path] : [],
   );
   if (file !== null && inFile.length > 0 && (await isReadableByOthers(file))) {
     const advice = `run chmod 640 ${file} with the daemon's group, or keep secrets in files of their own`;
@@ -103,7 +104,7 @@ function* valuesIn(value: unknown, path = ''): Generator<{ path: string; value: 
 }
 
 /** Returns where a value comes from. Lists and maps are one entry. */
-function sourceOf(path: string, effective: Loaded['effective']): string | undefined {
+function sourceOf(path: string, effective: ReturnType<Loaded['effective']>): string | undefined {
   return effective.find(({ path: key }) => path.startsWith(key) && /^($|[.[])/.test(path.slice(key.length)))
     ?.source;
 }

@@ -1,10 +1,8 @@
 // `pulsegate serve` with its options, and `pulsegate restart`.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Override } from '../../config/overrides.js';
-import { RESTART_PATH } from '../../http/caller.js';
 import type { RestartState } from '../../http/plain-routes.js';
 import { CommandError } from '../shared/command.js';
-import { askDaemon } from '../shared/daemon.js';
 import type { AddCommands } from '../shared/group.js';
 import type { ValuesOf } from '../shared/params.js';
 
@@ -31,7 +29,9 @@ export const addServe: AddCommands = (program) => {
     .runs(async ({ io, file }, { check, ...given }) => {
       const flags = overrides(given);
       if (check) return (await import('./check-start.js')).checkStart(flags, file, io);
-      return (await import('./serve.js')).serve(flags, file, io);
+      // Before the rest of the program is loaded: sessions may wait.
+      const parcel = (await import('./successor.js')).takeParcel(process.env);
+      return (await import('./serve.js')).serve(flags, file, io, parcel);
     });
 };
 
@@ -60,6 +60,9 @@ export const addRestart: AddCommands = (program) => {
     .command('restart', 'restart the running daemon in place, with the program and the configuration on disk')
     .runs(async ({ load }) => {
       const { config } = await load();
+      // Loaded here, because sessions may wait for `serve`.
+      const { askDaemon } = await import('../shared/daemon.js');
+      const { RESTART_PATH } = await import('../../http/caller.js');
       const ask = async (method: string, timeout: number) => {
         const { status, body } = await askDaemon(config, { path: RESTART_PATH, timeout }, { method });
         return { status, ...(Object(body) as RestartState) };

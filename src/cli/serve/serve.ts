@@ -10,10 +10,9 @@ import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';
 import { anyLibc } from '../../parts/players/engine.js';
 import { readVersion } from '../../program.js';
-import { type Carried, pack } from '../../proxy/io/native/carrier.js';
+import type { Carried } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import type { PlaneFailure } from '../../proxy/plane/plane.js';
-import { prepareThread } from '../../proxy/plane/threads.js';
 import { type GivenSocket, givenSockets } from '../../systemd/sockets.js';
 import { createServiceManager, type ServiceManager } from '../../systemd/systemd.js';
 import type { CommandIo } from '../shared/command.js';
@@ -23,9 +22,9 @@ import {
   createRestarts,
   execute,
   isRestarting,
+  packWhileStopping,
   type Restarts,
   takeHandover,
-  takeParcel,
 } from './successor.js';
 
 /** How long the daemon may take to stop after a second signal, in ms. */
@@ -39,15 +38,18 @@ const EXIT_FAILED = 1;
 /** As shells and service managers see the end by SIGKILL. */
 const EXIT_KILLED = 137;
 
-/** Runs the daemon. Never resolves: exits the process instead. @param flags override the configuration */
+/**
+ * Runs the daemon. Never resolves: exits the process instead.
+ * @param flags override the configuration
+ * @param parcel as of `takeParcel`
+ */
 export async function serve(
   flags: readonly Override[],
   file: string | undefined,
   io: CommandIo,
+  parcel: readonly number[],
 ): Promise<never> {
   const read = () => loadConfig({ file, env: io.env, flags });
-  const parcel = takeParcel(process.env);
-  if (parcel.length > 0) prepareThread();
   const loaded = await read();
   ignoreClosedOutput(io);
   const credentials = {
@@ -120,13 +122,15 @@ async function replaceProgram(
 ): Promise<Carried> {
   log.info({}, 'restarting');
   await service.restarting();
-  const carried = await daemon.handOver();
-  await flush(log);
-  const problem = execute(libc, carried, process.env);
+  const leaving = daemon.handOver();
+  const problem = await packWhileStopping(libc, leaving).then(async (parcel) => {
+    await flush(log);
+    return execute(libc, parcel, process.env);
+  }, String);
   log.error({ problem }, 'restart failed; continuing with the running program');
   await daemon.endThreads();
   restarts.failed(problem);
-  return carried;
+  return leaving.carried;
 }
 
 /** Hands over to the process that systemd starts next, and exits. */
@@ -137,10 +141,9 @@ async function leaveWithSystemd(
   log: Logger,
 ): Promise<never> {
   void service.stopping();
-  const carried = await daemon.handOver();
   let exitCode = 0;
   try {
-    await service.store(pack(libc, carried));
+    await service.store(await packWhileStopping(libc, daemon.handOver()));
     log.info({}, 'stopped');
   } catch (err) {
     log.error({ err }, 'handover failed');

@@ -3,16 +3,22 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import type { Leaving } from '../../daemon.js';
 import type { RestartControl } from '../../http/plain-routes.js';
 import type { Logger } from '../../log.js';
 import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
+import { prepareThread } from '../../proxy/plane/threads.js';
+import { initialNice } from '../../proxy/thread-priority.js';
 import { storedParcel } from '../../systemd/sockets.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `PID:FD,FD,…`: the parcel of the program that this one has replaced. A process with another id inherited the variable by mistake. */
+/**
+ * `PID:FD,FD,…:NICE`: the parcel of the program that this one has replaced, and the nice value that the process was started with. A
+ * process with another id inherited the variable by mistake.
+ */
 const PARCEL_VARIABLE = 'HANDOVER_FDS';
 /** The options of the program before are those of the one after. */
 const OWN_COMMAND = (): string[] => [...process.execArgv, ...process.argv.slice(1)];
@@ -24,10 +30,13 @@ const JOB_MS = 2_000;
 const JOB_QUESTIONS = 10;
 const JOB_PAUSE_MS = 50;
 
-/** The parcel that the process before has left; empty: none. */
+/** The parcel that the process before has left; empty: none. If there is one, the thread that its sessions wait for starts. */
 export function takeParcel(env: NodeJS.ProcessEnv): number[] {
-  const parcel = [...parcelOf(env[PARCEL_VARIABLE]), ...storedParcel(env)];
+  const [pid, fds = '', nice] = env[PARCEL_VARIABLE]?.split(':') ?? [];
   delete env[PARCEL_VARIABLE];
+  const isOurs = pid === String(process.pid);
+  const parcel = [...(isOurs ? fds.split(',').map(Number) : []), ...storedParcel(env)];
+  if (parcel.length > 0) prepareThread(isOurs && nice ? Number(nice) : undefined);
   return parcel;
 }
 
@@ -41,11 +50,6 @@ export function takeHandover(parcel: readonly number[], libc: Libc | null, log: 
     'handover of the previous process not usable',
   );
   return null;
-}
-
-function parcelOf(text = ''): number[] {
-  const [pid, fds = ''] = text.split(':');
-  return pid === String(process.pid) ? fds.split(',').map(Number) : [];
 }
 
 export interface Restarts extends RestartControl {
@@ -92,14 +96,23 @@ function programProblem(): Promise<string | null> {
   });
 }
 
+/** Packs what the successor takes, while the daemon writes what else it has. @throws as `pack`, when everything is written */
+export async function packWhileStopping(libc: Libc, { carried, stopped }: Leaving): Promise<number[]> {
+  const parcel = carried.then(async (each) => {
+    await turn();
+    return pack(libc, each);
+  });
+  await Promise.allSettled([parcel, stopped]);
+  return parcel;
+}
+
 /** Replaces the program of this process. Returns only when that failed: with the reason. */
-export function execute(libc: Libc, carried: Carried, env: Environment): string {
-  let parcel: number[] = [];
+export function execute(libc: Libc, parcel: readonly number[], env: Environment): string {
   try {
-    parcel = pack(libc, carried);
     // Node has marked the standard streams close-on-exec.
     for (const fd of [0, 1, 2, ...parcel]) libc.keepOnExec(fd);
-    const passed = { ...env, LISTEN_FDS: undefined, [PARCEL_VARIABLE]: `${process.pid}:${parcel.join(',')}` };
+    const own = [process.pid, parcel.join(','), initialNice()].join(':');
+    const passed = { ...env, LISTEN_FDS: undefined, [PARCEL_VARIABLE]: own };
     const variables = Object.entries(passed).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${value}`],
     );

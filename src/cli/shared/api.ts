@@ -9,8 +9,9 @@ import type { Call } from '../../http/in-process.js';
 import type { Operation } from '../../parts/admin/command-api.js';
 import type { Core } from '../../parts/core.js';
 import { CommandError, cliActor, once } from './command.js';
-import { askDaemon, isDaemonOf } from './daemon.js';
 
+/** Imported here because sessions wait for `serve`, which asks no daemon. */
+const daemon = () => import('./daemon.js');
 const TIMEOUT_MS = 10_000;
 /** A change may wait for a locked database, or for one that fails over. */
 const CHANGE_TIMEOUT_MS = 60_000;
@@ -149,6 +150,7 @@ export function openLazily(
   });
   const api = once(async () => {
     const { config } = await load();
+    const { isDaemonOf } = await daemon();
     return (await isDaemonOf(config)) ? daemonApi(config, refusals) : database();
   });
   return {
@@ -199,6 +201,7 @@ export function daemonApi(config: Config, refusals: Refusals = {}): Api {
   const send = async ({ path, params, query, ...sent }: Call) => {
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
     const timeout = sent.content ? 0 : sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
+    const { askDaemon } = await daemon();
     return askDaemon(config, { path: `/api/v1${filled}?${query}`, timeout }, sent);
   };
   return apiOver(send, refusals);

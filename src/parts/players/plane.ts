@@ -36,6 +36,10 @@ export function createPlanePart(deps: {
   const broken = new Promise<PlaneFailure>((resolve) => {
     reportBroken = resolve;
   });
+  let setHandover: (handover: PlaneHandover) => void = () => {};
+  const handover = new Promise<PlaneHandover>((resolve) => {
+    setHandover = resolve;
+  });
   const observer: Partial<ProxyObserver> = { sessions };
   const plane = new ProxyPlane({
     engine: libc ? 'native' : 'node',
@@ -76,11 +80,11 @@ export function createPlanePart(deps: {
     // New connections wait in the listeners, which the successor accepts from. Its threads stay as they are, because they end with the
     // process sooner.
     async handOver() {
-      this.handover = await plane.handOver();
+      setHandover(await plane.handOver());
     },
 
-    /** What the successor of this process takes, after `handOver`. */
-    handover: null as PlaneHandover | null,
+    /** What the successor of this process takes. */
+    handover,
   };
 }
 

@@ -10,9 +10,9 @@ const YOUNG_GENERATION_MB = 6;
 
 let prepared: Worker | null = null;
 
-/** Starts the thread that the first worker will have. It does not keep the process running. */
-export function prepareThread(): void {
-  preparePriorities();
+/** Starts the thread that the first worker will have. It does not keep the process running. @param nice as of `preparePriorities` */
+export function prepareThread(nice?: number): void {
+  preparePriorities(nice);
   prepared = newThread(threadUrl('proxy/worker/thread'), 0, null);
   prepared.unref();
 }

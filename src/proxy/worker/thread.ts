@@ -274,5 +274,11 @@ function run(thread: ThreadStart): void {
 
 const given = workerData as ThreadStart | null;
 // A prepared thread gets it later (plane/threads.ts).
-if (given === null) parentPort?.once('message', run);
-else run(given);
+if (given === null) {
+  parentPort?.once('message', run);
+  try {
+    loadLibc();
+  } catch {
+    // The node engine needs none.
+  }
+} else run(given);

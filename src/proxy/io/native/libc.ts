@@ -86,14 +86,21 @@ export const EPOLL_EVENT = process.arch === 'x64' ? { words: 3, data: 1 } : { wo
 /** `struct sockaddr_in6` is the longest that is used for addresses of the network; see sockaddr.ts. */
 export const SOCKADDR_BYTES = 28;
 
-export type Libc = ReturnType<typeof loadLibc>;
+export type Libc = ReturnType<typeof findLibc>;
 type Call<Arguments extends unknown[]> = (...given: Arguments) => number;
 
+let found: Libc | undefined;
+
 /**
- * Finds the functions of libc in this process through koffi, whichever libc Node was linked with. Throws when koffi is not
- * installed or has no build for this platform, or a function is missing (only Linux has splice and epoll).
+ * Finds the functions of libc in this process through koffi, whichever libc Node was linked with; once in a thread. Throws when koffi
+ * is not installed or has no build for this platform, or a function is missing (only Linux has splice and epoll).
  */
-export function loadLibc() {
+export function loadLibc(): Libc {
+  found ??= findLibc();
+  return found;
+}
+
+function findLibc() {
   if (process.platform !== 'linux') throw new Error(`no native engine for ${process.platform}`);
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
   const library = koffi.load(null);

@@ -1,6 +1,6 @@
 // Datagrams to a Unix socket, such as the one that a service manager names by NOTIFY_SOCKET: Node has none of its own.
 import { sendDescriptor } from './carrier.js';
-import { AF_UNIX, codeOf, loadLibc, SOCK_DGRAM } from './libc.js';
+import { AF_UNIX, codeOf, type Libc, loadLibc, SOCK_DGRAM } from './libc.js';
 
 const NUL = 0;
 
@@ -17,7 +17,7 @@ export interface NotifySocket {
  * @returns null where there are no direct system calls, or no descriptor
  */
 export function openNotifySocket(path: string): NotifySocket | null {
-  let libc: ReturnType<typeof loadLibc>;
+  let libc: Libc;
   try {
     libc = loadLibc();
   } catch {
