@@ -166,10 +166,11 @@ async function fill(db: Knex, isPg: boolean): Promise<void> {
       : `select i from (with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select i from n)`;
     await db.raw(
       `insert into session_records (span, started_at, ended_at, account_id, username, session, node, client, outgoing, outgoing_port,
-         host, address, port, protocol, bytes_up, bytes_down)
+         host, address, port, protocol, bytes_up, bytes_down, connect_ms)
        select ${span('lasting')}, started_at, started_at + lasting, account, name, session, 'gate-1', client, '4c0000201', 1024 + i % 64000,
          case when i % 3 = 0 then '' else 'host-' || (${other} % 100000) || '.example' end, address,
-         case when i % 20 = 0 then 25 else 443 end, case when i % 4 = 0 then 'udp' else 'tcp' end, ${one}, ${other}
+         case when i % 20 = 0 then 25 else 443 end, case when i % 4 = 0 then 'udp' else 'tcp' end, ${one}, ${other},
+         case when i % 4 = 0 then null else i % 150 end
        from (select i, ${lasting} as lasting, ${start} as started_at,
          '5391f9a6-1cd7-4c24-8155-' || ${hex('i % 5000', 12)} as account, 'player-' || (i % 5000) as name,
          substr(${startHex}, 1, 8) || '-' || substr(${startHex}, 9) || '-7c24-8155-' || ${hex('i', 12)} as session,

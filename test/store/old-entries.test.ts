@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LoginEntry } from '../../src/core/accounts/access/login-log.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
+import { createTimedId } from '../../src/core/ids.js';
+import type { SessionRecord } from '../../src/core/trace/session-record.js';
 import { trimLogs } from '../../src/parts/heartbeats.js';
 import type { Store } from '../../src/store/store.js';
-import { openTestStore } from './helpers.js';
+import { addAccount } from '../helpers/stored-accounts.js';
+import { newestOf } from '../helpers/stored-heartbeats.js';
+import { account, heartbeat, openTestStore } from './helpers.js';
 
 const DAY_MS = 86_400_000;
 const NOW = 1_900_000_000_000;
@@ -88,6 +92,53 @@ test('each log is trimmed to its own number of days, exact to the millisecond', 
   });
   assert.deepEqual(await loginTimes(store), [-2 * DAY_MS, 0]);
   assert.deepEqual(await times(), [-3 * DAY_MS, 0]);
+});
+
+test('records of six months answer a trace where heartbeats are kept for a week', async (t) => {
+  const { store } = await openTestStore(t);
+  const player = account();
+  await addAccount(store.accounts, player);
+  const days = [0, 6, 8, 179, 181];
+  await store.heartbeats.append(
+    days.map((day) => heartbeat(player, { at: NOW - day * DAY_MS })),
+    { maxAgeMs: 7 * DAY_MS, maxPerAccount: 10_000 },
+  );
+  const records = days.map((day): SessionRecord => {
+    const [startedAt, endedAt] = [NOW - day * DAY_MS - 1_000, NOW - day * DAY_MS];
+    const ends = { outgoing: { address: '192.0.2.1', port: 40_000 }, host: 'mail.example', port: 25 };
+    const bytes = { bytesUp: 1, bytesDown: 2 };
+    const who = { accountId: player.id, username: player.username, client: '198.51.100.9', exit: null };
+    const session = createTimedId(startedAt);
+    const way = { address: '203.0.113.7', protocol: 'tcp', connectMs: 12, node: 'gate-1' } as const;
+    return { session, ...who, ...ends, ...way, startedAt, endedAt, ...bytes };
+  });
+  await store.sessionRecords.write({ records, ends: [], gap: null }, 1);
+  await store.heartbeats.trim(NOW - 7 * DAY_MS, 100);
+  await trimLogs({
+    store,
+    retention: { current: () => ({ ...KEPT, heartbeatDays: 7, sessionDays: 180 }) },
+    maxLogins: 100,
+    trafficDays: 92,
+    now: NOW,
+    signal: AbortSignal.any([]),
+  });
+  assert.equal((await newestOf(store, player.id, 10)).length, 2);
+  const found = await Promise.all(
+    days.map((day) => {
+      const at = NOW - day * DAY_MS;
+      const outgoing = { address: null, port: null };
+      return store.sessionRecords.search(
+        { destination: 'mail.example', port: 25, outgoing, from: at, to: at },
+        null,
+        10,
+      );
+    }),
+  );
+  assert.deepEqual(
+    found.map(([record]) => record?.username),
+    [...days.slice(1).map(() => player.username), undefined],
+  );
+  assert.equal(await store.sessionRecords.oldest(), NOW - 179 * DAY_MS - 1_000);
 });
 
 test('more rows than one statement deletes are deleted in one trim', async (t) => {
