@@ -8,33 +8,55 @@ import type { AdminState } from './caller.js';
 import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';
 
-/** The current measurements. Totals count from the start of the daemon. */
-interface Measured {
-  readonly version: string;
-  /** The name of this node among the daemons that share the database. */
-  readonly node: string;
-  readonly sessions: number;
-  /** Number of data plane workers, by engine. */
-  readonly workers: Readonly<Record<'native' | 'node', number>>;
-  readonly accountsOnline: number;
-  readonly accounts: { readonly enabled: number; readonly disabled: number; readonly expired: number };
-  readonly bytesUp: number;
-  readonly bytesDown: number;
-  /** By outcome. */
-  readonly logins: ReadonlyMap<string, number>;
-  readonly heartbeats: number;
-  readonly heartbeatsPending: number;
-  readonly heartbeatsDropped: number;
-  readonly runs: { readonly queued: number; readonly running: number };
-  readonly databaseBytes: number | null;
-  /** End of the certificates of the players' listeners, in ms, by the listener's key in the configuration. */
-  readonly listenerCertificates: ReadonlyMap<string, number>;
-  /** Whether the proxies and addresses of exits work; see waysOf. */
-  readonly exitWays: ReadonlyMap<string, boolean>;
+/** The labels of a metric that has a value for each of several keys. */
+interface Labels {
+  readonly names: string[];
+  readonly of: (key: string) => Record<string, string>;
 }
 
+const by = (name: string): Labels => ({ names: [name], of: (key) => ({ [name]: key }) });
+/** The key of exits is the id of a way. */
+const BY_WAY: Labels = { names: ['exit', 'way'], of: (id) => ({ ...readWay(id) }) };
+
+/** Each metric by what is measured. Totals count from the start of the daemon. */
+const METRICS = {
+  build: ['pulsegate_build_info', 'Always 1; the label is the version.', by('version')],
+  accounts: ['pulsegate_accounts', 'Accounts by state; expired ones may be enabled.', by('state')],
+  accountsOnline: ['pulsegate_accounts_online', 'Accounts with at least one live session.'],
+  bytes: ['pulsegate_relayed_bytes_total', 'Bytes relayed for players.', by('direction')],
+  logins: ['pulsegate_logins_total', 'Logins of players by outcome.', by('outcome')],
+  heartbeats: ['pulsegate_heartbeats_total', 'Heartbeat entries created.'],
+  pending: ['pulsegate_heartbeats_pending', 'Heartbeat entries not yet written to the database.'],
+  dropped: ['pulsegate_heartbeats_dropped_total', 'Heartbeat entries dropped before they were written.'],
+  runs: ['pulsegate_runs', 'Unfinished runs of agents by state.', by('state')],
+  databaseBytes: ['pulsegate_database_bytes', 'Size of the database on disk.'],
+  sessions: ['pulsegate_sessions', 'Live SOCKS sessions.'],
+  workers: ['pulsegate_proxy_workers', 'Workers of the data plane by engine.', by('engine')],
+  listenerCertificates: [
+    'pulsegate_listener_certificate_expiry_seconds',
+    'Unix time at which the certificate of a listener for players expires.',
+    by('listener'),
+  ],
+  exitUp: ['pulsegate_exit_up', 'Whether a proxy or address of an exit works.', BY_WAY],
+  adminCertificate: [
+    'pulsegate_admin_certificate_expiry_seconds',
+    'Unix time at which the certificate of the admin port expires.',
+  ],
+} as const;
+type Name = keyof typeof METRICS;
+type Row = readonly [name: string, help: string, labels?: Labels];
+
+/** A metric without a value (null) is absent: a certificate that ended in 1970 would raise an alarm. */
+type Measured = {
+  readonly [N in Name]: (typeof METRICS)[N] extends readonly [string, string, Labels]
+    ? Iterable<readonly [key: string, value: number]>
+    : number | null;
+};
+
 export interface MetricsDeps {
-  readonly measure: () => Promise<Measured>;
+  readonly measure: () => Promise<Omit<Measured, 'adminCertificate'>>;
+  /** The name of this node among the daemons that share the database. */
+  readonly node: string;
   /** null: only this host may request the metrics. */
   readonly metricsToken: string | null;
   /** A wrong token counts as a failed login, together with every other way to log in to the admin API. */
@@ -88,77 +110,33 @@ function isSame(given: readonly string[], expected: string): boolean {
 }
 
 /** Copies all values at once before they are rendered. Otherwise each metric would be of another moment. */
-function createRegistry({ measure, certificateExpiresAt }: MetricsDeps) {
+function createRegistry({ measure, node, certificateExpiresAt }: MetricsDeps) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
+  registry.setDefaultLabels({ node });
+  const made = new Map<Name, Pick<Gauge, 'reset' | 'inc'>>();
 
-  const build = gauge('pulsegate_build_info', 'Always 1; the label is the version.', ['version']);
-  const accounts = gauge('pulsegate_accounts', 'Accounts by state; expired ones may be enabled.', ['state']);
-  const online = gauge('pulsegate_accounts_online', 'Accounts with at least one live session.');
-  const bytes = counter('pulsegate_relayed_bytes_total', 'Bytes relayed for players.', ['direction']);
-  const logins = counter('pulsegate_logins_total', 'Logins of players by outcome.', ['outcome']);
-  const heartbeats = counter('pulsegate_heartbeats_total', 'Heartbeat entries created.');
-  const pending = gauge('pulsegate_heartbeats_pending', 'Heartbeat entries not yet written to the database.');
-  const dropped = counter(
-    'pulsegate_heartbeats_dropped_total',
-    'Heartbeat entries dropped before they were written.',
-  );
-  const runs = gauge('pulsegate_runs', 'Unfinished runs of agents by state.', ['state']);
-  const database = gauge('pulsegate_database_bytes', 'Size of the database on disk.');
-  const sessions = gauge('pulsegate_sessions', 'Live SOCKS sessions.');
-  const workers = gauge('pulsegate_proxy_workers', 'Workers of the data plane by engine.', ['engine']);
-
-  const listenerCertificates = gauge(
-    'pulsegate_listener_certificate_expiry_seconds',
-    'Unix time at which the certificate of a listener for players expires.',
-    ['listener'],
-  );
-
-  const exitUp = gauge('pulsegate_exit_up', 'Whether a proxy or address of an exit works.', ['exit', 'way']);
-
-  // Without a certificate the metric is absent: an end in 1970 would raise an alarm.
-  const certificateEnd =
-    certificateExpiresAt() === null
-      ? null
-      : gauge(
-          'pulsegate_admin_certificate_expiry_seconds',
-          'Unix time at which the certificate of the admin port expires.',
-        );
+  function create([name, help, labels]: Row) {
+    const Kind = name.endsWith('_total') ? Counter : Gauge;
+    return new Kind({ name, help, labelNames: labels?.names ?? [], registers: [registry] });
+  }
 
   return {
     registry,
     async refresh() {
-      certificateEnd?.set((certificateExpiresAt() ?? 0) / 1000);
-      const now = await measure();
-      registry.setDefaultLabels({ node: now.node });
-      for (const [listener, end] of now.listenerCertificates)
-        listenerCertificates.set({ listener }, end / 1000);
-      exitUp.reset();
-      for (const [id, isUp] of now.exitWays) exitUp.set({ ...readWay(id) }, isUp ? 1 : 0);
-      sessions.set(now.sessions);
-      build.set({ version: now.version }, 1);
-      for (const [engine, count] of Object.entries(now.workers)) workers.set({ engine }, count);
-      for (const [state, count] of Object.entries(now.accounts)) accounts.set({ state }, count);
-      online.set(now.accountsOnline);
-      set(bytes, now.bytesUp, { direction: 'up' });
-      set(bytes, now.bytesDown, { direction: 'down' });
-      for (const [outcome, count] of now.logins) set(logins, count, { outcome });
-      set(heartbeats, now.heartbeats);
-      pending.set(now.heartbeatsPending);
-      set(dropped, now.heartbeatsDropped);
-      for (const [state, count] of Object.entries(now.runs)) runs.set({ state }, count);
-      if (now.databaseBytes !== null) database.set(now.databaseBytes);
+      const end = certificateExpiresAt();
+      const adminCertificate = end === null ? null : end / 1000;
+      const measured: Measured = { ...(await measure()), adminCertificate };
+      for (const [key, row] of Object.entries(METRICS) as [Name, Row][]) {
+        const found = measured[key];
+        if (found === null) continue;
+        const metric = made.get(key) ?? create(row);
+        made.set(key, metric);
+        // The totals are counted elsewhere.
+        metric.reset();
+        if (typeof found === 'number') metric.inc(found);
+        else for (const [each, value] of found) metric.inc(row[2]?.of(each) ?? {}, value);
+      }
     },
   };
-}
-
-/** The totals are counted elsewhere. This function sets the counter to the current total. */
-function set(counter: Counter, total: number, labels: Record<string, string> = {}): void {
-  counter.remove(labels);
-  counter.inc(labels, total);
 }

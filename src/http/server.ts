@@ -45,7 +45,7 @@ type AdminSettings = Pick<
 
 export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
   readonly health: HealthDeps;
-  readonly metrics: Pick<MetricsDeps, 'measure' | 'metricsToken'>;
+  readonly metrics: Omit<MetricsDeps, 'attempts' | 'certificateExpiresAt'>;
   readonly consoleFolder: string;
   readonly playerFolder: string;
   readonly playerPicture?: Asset | null;

@@ -100,25 +100,26 @@ export function observe(
         const { activity } = stats;
         core.sessions.count();
         const [{ accounts, runs }, databaseBytes] = await Promise.all([stats.overview(), core.store.size()]);
+        const { enabled, disabled, expired } = accounts;
+        const { bytesUp, bytesDown, heartbeats } = activity.totals;
         return {
-          version,
-          node: node.nodeName,
-          sessions: core.sessions.size,
-          workers: plane.engines,
+          build: [[version, 1]],
+          accounts: Object.entries({ enabled, disabled, expired }),
           accountsOnline: core.sessions.accountCount,
-          accounts: { enabled: accounts.enabled, disabled: accounts.disabled, expired: accounts.expired },
-          bytesUp: activity.totals.bytesUp,
-          bytesDown: activity.totals.bytesDown,
+          bytes: Object.entries({ up: bytesUp, down: bytesDown }),
           logins: activity.outcomes,
-          heartbeats: activity.totals.heartbeats,
-          heartbeatsPending: core.pool.pendingSize,
-          heartbeatsDropped: core.pool.dropped,
-          runs: { queued: runs.queued, running: runs.running },
+          heartbeats,
+          pending: core.pool.pendingSize,
+          dropped: core.pool.dropped,
+          runs: Object.entries({ queued: runs.queued, running: runs.running }),
           databaseBytes,
-          listenerCertificates: tlsListeners.certificates(),
-          exitWays: exits.exitFigures.ways,
+          sessions: core.sessions.size,
+          workers: Object.entries(plane.engines),
+          listenerCertificates: [...tlsListeners.certificates()].map(([key, end]) => [key, end / 1000]),
+          exitUp: [...exits.exitFigures.ways].map(([id, isUp]) => [id, Number(isUp)]),
         };
       },
+      node: node.nodeName,
       metricsToken: config.metrics.token?.reveal() ?? null,
     },
   };

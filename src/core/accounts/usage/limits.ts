@@ -5,48 +5,34 @@ import { COUNT, choiceOf, GUARD_LIMIT, type Kind, TEXT } from '../fields/kinds.j
 export const QUOTA_PERIODS = ['day', 'week', 'month', 'never'] as const;
 export type QuotaPeriod = (typeof QUOTA_PERIODS)[number];
 
-/** Every limit is optional: null is "no limit", unless it says something else. */
-export interface AccountLimits {
-  readonly maxSessions: number | null;
-  readonly maxClientAddresses: number | null;
-  /** Client to destination, shared fairly by the sessions of the account. */
-  readonly bytesPerSecondUp: number | null;
-  /** Destination to client. */
-  readonly bytesPerSecondDown: number | null;
-  /** Up and down together, within one `quotaPeriod`. */
-  readonly quotaBytes: number | null;
-  readonly quotaPeriod: QuotaPeriod;
-  /** Name of a class in the configuration (`egress.classes`); null: the default rules. */
-  readonly egressClass: string | null;
-  /** Of the guard (guard.ts), counted on each node. null: as the egress class or the configuration says; 0: any number. */
-  readonly connectionsPerSecond: number | null;
-  readonly connectionsPerMinute: number | null;
-  readonly destinationsPerMinute: number | null;
-  readonly udpDestinationsPerSecond: number | null;
-  readonly failedConnectionsPerMinute: number | null;
-  /** Names that are asked of the name servers; null and 0 as above. */
-  readonly lookupsPerMinute: number | null;
-  /** At once, an association counts twice; null and 0 as above. */
-  readonly maxConnections: number | null;
-}
-
-/** The kind of each limit, in the order of files and answers. Rows, files and defaults are made from it. */
-const LIMITS: { readonly [Name in keyof AccountLimits]: Kind<AccountLimits[Name]> } = {
+/**
+ * The kind of each limit, in the order of files and answers. Types, rows, files and defaults are made from it. Every limit is optional:
+ * null is "no limit", unless it says something else.
+ */
+const LIMITS = {
   maxSessions: COUNT,
   maxClientAddresses: COUNT,
+  /** Client to destination, shared fairly by the sessions of the account. */
   bytesPerSecondUp: COUNT,
+  /** Destination to client. */
   bytesPerSecondDown: COUNT,
+  /** Up and down together, within one `quotaPeriod`. */
   quotaBytes: COUNT,
   quotaPeriod: choiceOf(QUOTA_PERIODS, 'month'),
+  /** Name of a class in the configuration (`egress.classes`); null: the default rules. */
   egressClass: TEXT,
+  /** Of the guard (guard.ts), counted on each node. null: as the egress class or the configuration says; 0: any number. */
   connectionsPerSecond: GUARD_LIMIT,
   connectionsPerMinute: GUARD_LIMIT,
   destinationsPerMinute: GUARD_LIMIT,
   udpDestinationsPerSecond: GUARD_LIMIT,
   failedConnectionsPerMinute: GUARD_LIMIT,
+  /** Names that are asked of the name servers; null and 0 as above. */
   lookupsPerMinute: GUARD_LIMIT,
+  /** At once, an association counts twice; null and 0 as above. */
   maxConnections: GUARD_LIMIT,
 };
+export type AccountLimits = { readonly [Name in keyof typeof LIMITS]: (typeof LIMITS)[Name]['initial'] };
 export const LIMIT_KINDS = Object.entries(LIMITS) as readonly [keyof AccountLimits, Kind<unknown>][];
 /** Only who has the scope `egress:write` changes these, so that a seller does not lift what protects the server's address. */
 export const EGRESS_LIMITS = LIMIT_KINDS.flatMap(([name, kind]) =>
