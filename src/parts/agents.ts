@@ -5,7 +5,7 @@ import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import type { Log } from '../core/log.js';
 import { everyStep } from '../core/turns.js';
-import type { Core } from './core.js';
+import type { PartDeps } from './core.js';
 import type { PenaltiesPart } from './database/changes.js';
 import { nodeNameOf } from './database/node.js';
 import type { Grace } from './lifecycle.js';
@@ -15,14 +15,12 @@ import type { OperatorSettings } from './operator-settings.js';
 export type AgentsPart = ReturnType<typeof createAgentsPart>;
 
 /** Throws StartError `secret-missing`, `secret-file`. */
-export function createAgentsPart(deps: {
-  readonly config: Pick<Config, 'webhooks' | 'agents' | 'dataDir' | 'node' | 'database'>;
-  readonly core: Pick<Core, 'store'>;
-  readonly settings: Pick<OperatorSettings, 'runRetentionMs'>;
-  readonly penalties: Pick<PenaltiesPart, 'of'>;
-  readonly log: Log;
-  readonly now: () => number;
-}) {
+export function createAgentsPart(
+  deps: PartDeps<'webhooks' | 'agents' | 'dataDir' | 'node' | 'database', 'store'> & {
+    readonly settings: Pick<OperatorSettings, 'runRetentionMs'>;
+    readonly penalties: Pick<PenaltiesPart, 'of'>;
+  },
+) {
   const { store } = deps.core;
   const { webhooks, agents, dataDir } = deps.config;
   const callers = parseWhitelist(webhooks.allowFrom.join(','));

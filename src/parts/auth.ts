@@ -12,8 +12,7 @@ import { openPrincipals } from '../core/auth/principals.js';
 import { SEAL_KEY_BYTES } from '../core/auth/sealed.js';
 import type { TotpKeys } from '../core/auth/totp.js';
 import { codeOf } from '../core/errors.js';
-import type { Log } from '../core/log.js';
-import type { Core } from './core.js';
+import type { Core, PartDeps } from './core.js';
 import type { Part } from './lifecycle.js';
 
 /** The keys of settings on which the validity of console sessions depends. */
@@ -22,12 +21,9 @@ const CREDENTIAL_KEYS = /^admin\.(credentials|totp|operators)$|^operator\./;
 export type Auth = Awaited<ReturnType<typeof openAuth>>;
 
 /** Loads operators, console sessions and API tokens. Rejects when the database cannot be read. */
-export async function openAuth(deps: {
-  readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'settings' | 'passwords' | 'credentials'>;
-  readonly log: Log;
-  readonly now: () => number;
-}) {
+export async function openAuth(
+  deps: PartDeps<keyof Config, 'store' | 'settings' | 'passwords' | 'credentials'>,
+) {
   const { log, now } = deps;
   const { store, settings, passwords, credentials } = deps.core;
   const { session, maxTokens } = deps.config.admin;
@@ -93,10 +89,7 @@ export const tokensOf = (
 ): ApiTokens => createApiTokens({ store: store.apiTokens, newId: randomUUID, ...options });
 
 /** Compares the given admin password with the stored hash after the start, which must not wait for it. */
-export function createGivenPasswordPart(deps: {
-  readonly core: Pick<Core, 'credentials'>;
-  readonly log: Log;
-}): Part {
+export function createGivenPasswordPart(deps: PartDeps<never, 'credentials'>): Part {
   const { core, log } = deps;
   let settled = Promise.resolve();
   return {

@@ -36,6 +36,14 @@ export async function openCore(config: Config, { mayCreate = true } = {}): Promi
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
 
+/** What parts get: of the configuration and of core what they use, the log, and the clock. */
+export interface PartDeps<OfConfig extends keyof Config, OfCore extends keyof Core> {
+  readonly config: Pick<Config, OfConfig>;
+  readonly core: Pick<Core, OfCore>;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
 /** Loads accounts and settings into memory. Rejects when the database cannot be read. @param sessions see Core */
 export async function createCore(config: Config, store: Store, sessions = new SessionRegistry()) {
   const { retention, maxPending, gamesPerAccount } = config.heartbeats;
@@ -101,12 +109,7 @@ export async function createCore(config: Config, store: Store, sessions = new Se
 }
 
 /** All daemons of a database count by the zone of the one that started last; the others say so. */
-export async function enterTimeZone(deps: {
-  readonly config: Pick<Config, 'timeZone'>;
-  readonly core: Pick<Core, 'timeZones' | 'directory'>;
-  readonly log: Log;
-  readonly now: () => number;
-}): Promise<void> {
+export async function enterTimeZone(deps: PartDeps<'timeZone', 'timeZones' | 'directory'>): Promise<void> {
   const { timeZone } = deps.config;
   const { timeZones, directory } = deps.core;
   // A new database has no other days.

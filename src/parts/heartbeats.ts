@@ -1,15 +1,13 @@
 // Heartbeat entries and records of sessions: records them for live sessions, writes them in batches, and deletes old ones; old entries
 // of the login log and the audit log too.
-import type { Config } from '../config.js';
 import { DAY_MS, MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter } from '../core/heartbeats/heartbeat-writer.js';
-import type { Log } from '../core/log.js';
 import { nodeTimers } from '../core/timers.js';
 import { SessionRecorder } from '../core/trace/session-recorder.js';
 import type { Store } from '../store/store.js';
-import type { Core } from './core.js';
+import type { PartDeps } from './core.js';
 import { createTasks, type Part } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 
@@ -18,15 +16,13 @@ const TRIM_INTERVAL_MS = MINUTE_MS;
 
 export type HeartbeatsPart = ReturnType<typeof createHeartbeatsPart>;
 
-export function createHeartbeatsPart(deps: {
-  readonly config: Pick<Config, 'heartbeats' | 'trace'>;
-  readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage' | 'sessions'>;
-  readonly settings: Pick<OperatorSettings, 'heartbeatRetention' | 'retention'>;
-  readonly node: { readonly nodeName: string };
-  readonly stats: { countHeartbeat(entry: Heartbeat): void };
-  readonly log: Log;
-  readonly now: () => number;
-}) {
+export function createHeartbeatsPart(
+  deps: PartDeps<'heartbeats' | 'trace', 'store' | 'directory' | 'pool' | 'usage' | 'sessions'> & {
+    readonly settings: Pick<OperatorSettings, 'heartbeatRetention' | 'retention'>;
+    readonly node: { readonly nodeName: string };
+    readonly stats: { countHeartbeat(entry: Heartbeat): void };
+  },
+) {
   const { config, log, now } = deps;
   const { store, directory, pool, sessions } = deps.core;
   const recorder = createRecorder({
@@ -80,13 +76,11 @@ export function createHeartbeatsPart(deps: {
   };
 }
 
-export function createLogTrimmingPart(deps: {
-  readonly config: Pick<Config, 'admin' | 'traffic'>;
-  readonly core: Pick<Core, 'store'>;
-  readonly settings: Pick<OperatorSettings, 'retention'>;
-  readonly log: Log;
-  readonly now: () => number;
-}): Part {
+export function createLogTrimmingPart(
+  deps: PartDeps<'admin' | 'traffic', 'store'> & {
+    readonly settings: Pick<OperatorSettings, 'retention'>;
+  },
+): Part {
   const { now } = deps;
   const { store } = deps.core;
   const { retention } = deps.settings;

@@ -1,10 +1,8 @@
 // Live statistics, charts, the login log, and the change events on which pages of the console reload.
-import type { Config } from '../config.js';
 import { createLoginLog } from '../core/accounts/access/login-log.js';
 import { LiveActivity } from '../core/accounts/usage/live-activity.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
-import type { Log } from '../core/log.js';
 import type { NodeLoad } from '../core/nodes/nodes.js';
 import type { Session } from '../core/sessions/session.js';
 import { createChangeSignal } from '../core/stats/change-signal.js';
@@ -12,7 +10,7 @@ import { createHistory } from '../core/stats/history.js';
 import { createOverview } from '../core/stats/overview.js';
 import { nodeTimers } from '../core/timers.js';
 import { everyStep } from '../core/turns.js';
-import type { Core } from './core.js';
+import type { PartDeps } from './core.js';
 import type { NodePart } from './database/node.js';
 import { createTasks } from './lifecycle.js';
 
@@ -28,13 +26,11 @@ const SUMS_EVERY_MS = 20_000;
 export type StatsPart = Awaited<ReturnType<typeof createStatsPart>>;
 
 /** Loads today's values from the database. Rejects when it cannot be read. */
-export async function createStatsPart(deps: {
-  readonly config: Pick<Config, 'heartbeats' | 'admin'>;
-  readonly core: Pick<Core, 'store' | 'directory' | 'sessions' | 'settings'>;
-  readonly node: Pick<NodePart, 'isFirst'>;
-  readonly log: Log;
-  readonly now: () => number;
-}) {
+export async function createStatsPart(
+  deps: PartDeps<'heartbeats' | 'admin', 'store' | 'directory' | 'sessions' | 'settings'> & {
+    readonly node: Pick<NodePart, 'isFirst'>;
+  },
+) {
   const { config, now } = deps;
   const { store, directory, sessions, settings } = deps.core;
   const changes = createChangeSignal(SIGNAL_QUIET_MS, nodeTimers);

@@ -1,24 +1,23 @@
 // What the daemons that share a database tell each other: changes, activity of accounts, penalties.
 import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
 import { MINUTE_MS } from '../../core/clock.js';
-import type { Log } from '../../core/log.js';
 import { createReloads } from '../../core/nodes/reloads.js';
 import { nodeTimers } from '../../core/timers.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { followChanges } from '../../store/follow-changes.js';
-import type { Core } from '../core.js';
+import type { Core, PartDeps } from '../core.js';
 import type { HeartbeatsPart } from '../heartbeats.js';
 import { createTasks, type Part } from '../lifecycle.js';
 import type { SessionsPart } from './sessions.js';
 
 /** How often the database is polled, in ms. The command line promises that changes take effect within a second. */
-export function createChangesPart(deps: {
-  readonly core: Core;
-  readonly liveSessions: Pick<SessionsPart, 'rewrite' | 'permits'>;
-  readonly penalties: Pick<PenaltiesPart, 'read'>;
-  readonly plane: Pick<ProxyPlane, 'tell'>;
-  readonly log: Log;
-}): Part {
+export function createChangesPart(
+  deps: PartDeps<never, keyof Core> & {
+    readonly liveSessions: Pick<SessionsPart, 'rewrite' | 'permits'>;
+    readonly penalties: Pick<PenaltiesPart, 'read'>;
+    readonly plane: Pick<ProxyPlane, 'tell'>;
+  },
+): Part {
   const { core, liveSessions, penalties, plane, log } = deps;
   const follower = followChanges({
     feed: core.store.changes,
@@ -52,11 +51,11 @@ const ACTIVITY_INTERVAL_MS = 500;
 /** Accounts that one query reloads. */
 const MAX_PER_RELOAD = 500;
 
-export function createActivityPart(deps: {
-  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'accounts'>;
-  readonly heartbeats: Pick<HeartbeatsPart, 'refresh'>;
-  readonly log: Log;
-}): Part {
+export function createActivityPart(
+  deps: PartDeps<never, 'store' | 'directory' | 'usage' | 'accounts'> & {
+    readonly heartbeats: Pick<HeartbeatsPart, 'refresh'>;
+  },
+): Part {
   const { log, heartbeats } = deps;
   const { store, directory, usage } = deps.core;
   const feed = store.activity;
@@ -104,10 +103,7 @@ const INTERVAL_MS = 250;
 
 export type PenaltiesPart = Part & Pick<Penalties, 'of' | 'publish' | 'read'>;
 
-export function createPenaltiesPart(deps: {
-  readonly core: Pick<Core, 'store'>;
-  readonly log: Log;
-}): PenaltiesPart {
+export function createPenaltiesPart(deps: PartDeps<never, 'store'>): PenaltiesPart {
   const store = deps.core.store.penalties;
   const { flush, ...penalties } = createPenalties({ store, monotonicNow: () => performance.now() });
   const tasks = createTasks(deps.log);

@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config.js';
 import { StartError } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
 import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../../core/nodes/nodes.js';
 import { createPoller, nodeTimers } from '../../core/timers.js';
 import { readVersion } from '../../program.js';
-import type { Core } from '../core.js';
+import type { PartDeps } from '../core.js';
 
 /** The values that the node publishes, and the function that refuses new connections. */
 interface NodeDuties {
@@ -32,11 +31,7 @@ export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name 
 export type NodePart = Awaited<ReturnType<typeof createNodePart>>;
 
 /** `start` throws StartError `node-name-in-use`, when another daemon of the database has the name. */
-export async function createNodePart(deps: {
-  readonly config: Pick<Config, 'dataDir' | 'node'>;
-  readonly core: Pick<Core, 'store'>;
-  readonly log: Log;
-}) {
+export async function createNodePart(deps: PartDeps<'dataDir' | 'node', 'store'>) {
   const { config, log } = deps;
   const { store } = deps.core;
   const { nodes } = store;

@@ -1,12 +1,10 @@
 // The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
-import type { Config } from '../../config.js';
 import { createSessionPermits } from '../../core/accounts/access/session-permits.js';
 import { type AccountLimits, NO_LIMITS } from '../../core/accounts/usage/limits.js';
 import { MINUTE_MS } from '../../core/clock.js';
-import type { Log } from '../../core/log.js';
 import { createLiveSessions, SessionReporter } from '../../core/sessions/live-sessions.js';
 import { nodeTimers } from '../../core/timers.js';
-import type { Core } from '../core.js';
+import type { PartDeps } from '../core.js';
 import { createTasks } from '../lifecycle.js';
 import type { StatsPart } from '../stats.js';
 import type { NodePart } from './node.js';
@@ -24,13 +22,12 @@ const isLowered = (before: AccountLimits, after: AccountLimits): boolean =>
 
 export type SessionsPart = ReturnType<typeof createSessionsPart>;
 
-export function createSessionsPart(deps: {
-  readonly config: Pick<Config, 'database' | 'node'>;
-  readonly core: Pick<Core, 'store' | 'sessions' | 'directory'>;
-  readonly stats: Pick<StatsPart, 'activity' | 'changes'>;
-  readonly node: Pick<NodePart, 'nodeName'>;
-  readonly log: Log;
-}) {
+export function createSessionsPart(
+  deps: PartDeps<'database' | 'node', 'store' | 'sessions' | 'directory'> & {
+    readonly stats: Pick<StatsPart, 'activity' | 'changes'>;
+    readonly node: Pick<NodePart, 'nodeName'>;
+  },
+) {
   const { config, core, stats, node, log } = deps;
   const { sessions, directory } = core;
   const store = core.store.liveSessions;

@@ -1,8 +1,7 @@
 // Sets the expiry of accounts that wait for their first login. A login while the database cannot be written counts from its own time.
 // An account that is used while it is told to wait need not log in again: its days begin at once.
 import { SECOND_MS } from '../../core/clock.js';
-import type { Log } from '../../core/log.js';
-import type { Core } from '../core.js';
+import type { PartDeps } from '../core.js';
 import { createTasks } from '../lifecycle.js';
 
 /** Time until a failed write is tried again, in ms. */
@@ -10,11 +9,7 @@ const RETRY_MS = SECOND_MS;
 
 export type FirstLoginsPart = ReturnType<typeof createFirstLoginsPart>;
 
-export function createFirstLoginsPart(deps: {
-  readonly core: Pick<Core, 'accounts' | 'directory' | 'sessions'>;
-  readonly log: Log;
-  readonly now: () => number;
-}) {
+export function createFirstLoginsPart(deps: PartDeps<never, 'accounts' | 'directory' | 'sessions'>) {
   const {
     core: { accounts, directory, sessions },
     log,

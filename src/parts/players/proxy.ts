@@ -17,7 +17,7 @@ import type { GuardEvent } from '../../proxy/messages.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';
 import type { AccountRecord } from '../../proxy/plane-settings.js';
-import type { Core } from '../core.js';
+import type { PartDeps } from '../core.js';
 import type { PenaltiesPart } from '../database/changes.js';
 import type { SessionsPart } from '../database/sessions.js';
 import type { NoticesPart } from '../notices.js';
@@ -29,9 +29,8 @@ import type { PlanePart } from './plane.js';
 /** How often bytes of sessions are counted, quotas checked and heartbeat entries recorded, in ms. */
 const COUNT_MS = 1_000;
 
-interface ProxyDeps {
-  readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'exits' | 'usage' | 'sessions'>;
+interface ProxyDeps
+  extends PartDeps<keyof Config, 'store' | 'accounts' | 'directory' | 'exits' | 'usage' | 'sessions'> {
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
@@ -40,7 +39,6 @@ interface ProxyDeps {
   readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
   readonly exitFigures: ExitFigures;
   readonly players: Pick<PlanePart, 'plane' | 'observe'>;
-  readonly log: Log;
 }
 
 /** Whether the sessions of an account are counted over all nodes. */
