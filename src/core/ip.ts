@@ -172,13 +172,14 @@ export function inCidr(ip: IpBytes, cidr: Cidr): boolean {
   return rest === 0 || ((plain[whole] ?? 0) & maskByte(rest)) === cidr.bytes[whole];
 }
 
+/** The last address of a block. */
+export const lastOf = ({ bytes, length }: Cidr): IpBytes =>
+  bytes.map((byte, i) => byte | (0xff & ~maskByte(length - 8 * i)));
+
 /** Sortable addresses: the first and the last of a network. */
 export type AddressRange = readonly [first: string, last: string];
 
-export function sortableRange({ bytes, length }: Cidr): AddressRange {
-  const last = bytes.map((byte, i) => byte | (0xff & ~maskByte(length - 8 * i)));
-  return [sortable(bytes), sortable(last)];
-}
+export const sortableRange = (block: Cidr): AddressRange => [sortable(block.bytes), sortable(lastOf(block))];
 
 /** Text that sorts as addresses do: '4' or '6', and the bytes in hexadecimal. */
 export const sortable = (ip: IpBytes): string =>

@@ -1,7 +1,8 @@
-// The HTTP servers of the admin API, one per address: their limits, answers to malformed HTTP, and graceful close.
+// The HTTP servers of the admin API, one per address: their limits, TLS, answers to malformed HTTP, and graceful close.
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { Server as TlsServer } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import type { TlsPair } from '../../config.js';
 import { REFUSALS } from '../answer.js';
 import {
@@ -13,7 +14,6 @@ import {
   isUnderWay,
   type UploadLimits,
 } from './connections.js';
-import { createTlsServer, secureContext } from './tls.js';
 
 const LIMITS = {
   /** Time from the first byte of a connection or request to the end of its head. */
@@ -54,9 +54,7 @@ export function createHttpServers(
   /** Creates a server that does not listen yet. `close` closes it too. */
   function create(handleRequest: RequestListener = handle): Server {
     const answer = answerBy(handleRequest);
-    const server = tls
-      ? createTlsServer(LIMITS, tls, handshakeTimeoutMs, answer)
-      : createServer(LIMITS, answer);
+    const server = tls ? createTlsServer(tls, handshakeTimeoutMs, answer) : createServer(LIMITS, answer);
     // Check the bounds before Node allocates anything for the connection.
     const begin = server.listeners('connection');
     server.removeAllListeners('connection');
@@ -156,6 +154,41 @@ export function createHttpServers(
   };
 }
 
+/** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
+const HANDSHAKE_RECORD = 0x16;
+
+/**
+ * Creates a server with TLS 1.2 and later. Its `connection` event has the socket before the handshake, its `secureConnection` event
+ * the socket that carries requests.
+ * @param handshakeTimeoutMs time to the first byte, and from then to the end of the handshake
+ */
+function createTlsServer(tls: TlsPair, handshakeTimeoutMs: number, handle: RequestListener): TlsServer {
+  const server = createHttpsServer(
+    { ...LIMITS, ...secureContext(tls), handshakeTimeout: handshakeTimeoutMs },
+    handle,
+  );
+  // Node's listener starts the handshake, after which plain HTTP can no longer be answered. Check the first byte before that.
+  const begin = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
+    socket.on('error', () => socket.destroy());
+    socket.once('data', (first: Buffer) => {
+      if (first[0] !== HANDSHAKE_RECORD) return answerAndClose(socket, BAD_REQUEST, 'text/plain', PLAIN);
+      socket.setTimeout(0);
+      socket.pause();
+      socket.unshift(first);
+      for (const listener of begin) listener.call(server, socket);
+    });
+  });
+  return server;
+}
+
+/** The part of the TLS options that changes with the certificate, for `setSecureContext`. */
+function secureContext({ cert, key }: TlsPair): SecureContextOptions {
+  return { cert, key: key.reveal(), minVersion: 'TLSv1.2' };
+}
+
 /** Returns the same text for a raw socket and for the TLS socket above it. */
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
@@ -184,10 +217,17 @@ function answerMalformed(err: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(REFUSALS['malformed-request'].text);
+  const status = MALFORMED_STATUS[err.code ?? ''] ?? BAD_REQUEST;
+  answerAndClose(socket, status, 'application/json', JSON.stringify(REFUSALS['malformed-request'].text));
+}
+
+const BAD_REQUEST = '400 Bad Request';
+const PLAIN = 'This port speaks HTTPS: use https:// instead of http://.\n';
+
+function answerAndClose(socket: Socket, status: string, type: string, body: string): void {
   const head = [
-    `HTTP/1.1 ${MALFORMED_STATUS[err.code ?? ''] ?? '400 Bad Request'}`,
-    'Content-Type: application/json; charset=utf-8',
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${type}; charset=utf-8`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];

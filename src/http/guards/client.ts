@@ -15,17 +15,28 @@ import { createOncePerKey } from './host.js';
 /** The client's address is unknown. No whitelist entry and no range contains this value. */
 const UNKNOWN_CLIENT = 'unknown';
 
-const peers = new WeakMap<Socket, string>();
-
-/** Remote address of the connection, unmapped. It is computed once per connection, and stays known after the connection broke. */
-export function peerAddress(socket: Socket): string {
-  let address = peers.get(socket);
-  if (address === undefined) {
-    address = normalizeAddress(socket.remoteAddress ?? UNKNOWN_CLIENT);
-    peers.set(socket, address);
-  }
-  return address;
+interface Ends {
+  readonly peer: Endpoint;
+  readonly here: Endpoint;
 }
+
+const known = new WeakMap<Socket, Ends>();
+
+/** The ends of a connection, unmapped. They are computed once per connection, and stay known after it broke. */
+function endsOf(socket: Socket): Ends {
+  let ends = known.get(socket);
+  if (!ends) {
+    const { remoteAddress = UNKNOWN_CLIENT, remotePort = 0, localAddress = '', localPort = 0 } = socket;
+    ends = {
+      peer: { address: normalizeAddress(remoteAddress), port: remotePort },
+      here: { address: normalizeAddress(localAddress), port: localPort },
+    };
+    known.set(socket, ends);
+  }
+  return ends;
+}
+
+export const peerAddress = (socket: Socket): string => endsOf(socket).peer.address;
 
 interface Client {
   /**
@@ -144,24 +155,4 @@ export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
     }
     return next();
   };
-}
-
-interface Ends {
-  readonly peer: Endpoint;
-  readonly here: Endpoint;
-}
-
-const known = new WeakMap<Socket, Ends>();
-
-/** Computed once per connection: its endpoints do not change between requests. */
-function endsOf(socket: Socket): Ends {
-  let ends = known.get(socket);
-  if (!ends) {
-    ends = {
-      peer: { address: peerAddress(socket), port: socket.remotePort ?? 0 },
-      here: { address: normalizeAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
-    };
-    known.set(socket, ends);
-  }
-  return ends;
 }

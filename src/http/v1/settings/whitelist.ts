@@ -8,7 +8,7 @@ import {
   parseWhitelist,
   type WhitelistEntry,
 } from '../../../core/auth/whitelist.js';
-import { formatIp, type IpBytes, inCidr, normalizeAddress, parseIp, unmap } from '../../../core/ip.js';
+import { formatIp, lastOf, normalizeAddress, parseIp } from '../../../core/ip.js';
 import { quoted } from '../../answer.js';
 import { failure } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
@@ -17,17 +17,17 @@ import { settingRoutes } from './setting-routes.js';
 
 const Whitelist = component('Whitelist', { whitelist: z.string().max(65_536) });
 
+const ExplainedEntry = z.object({
+  text: z.string(),
+  kind: z.enum(['address', 'wildcard', 'cidr', 'everyone', 'invalid']),
+  /** First and last address, for an entry that is neither everyone nor invalid. */
+  first: z.string().nullable(),
+  last: z.string().nullable(),
+});
+
 const WhitelistCheck = component('WhitelistCheck', {
   valid: z.boolean(),
-  entries: z.array(
-    z.object({
-      text: z.string(),
-      kind: z.enum(['address', 'wildcard', 'cidr', 'everyone', 'invalid']),
-      /** First and last address, for an entry that is neither everyone nor invalid. */
-      first: z.string().nullable(),
-      last: z.string().nullable(),
-    }),
-  ),
+  entries: z.array(ExplainedEntry),
   /** The client address of this request, and whether the list would still allow it. */
   yourAddress: z.string(),
   yourAddressAllowed: z.boolean(),
@@ -97,16 +97,8 @@ export const whitelistRoutes = [
   }),
 ];
 
-interface ExplainedEntry {
-  readonly text: string;
-  readonly kind: 'address' | 'wildcard' | 'cidr' | 'everyone' | 'invalid';
-  /** First and last address; null for `*` and for invalid entries. */
-  readonly first: string | null;
-  readonly last: string | null;
-}
-
 /** The entries of a list in order, each parsed separately; omits empty entries. */
-export const explainWhitelist = (text: string): ExplainedEntry[] =>
+export const explainWhitelist = (text: string): z.infer<typeof ExplainedEntry>[] =>
   entriesOf(text).map((each) => {
     const entry = parseEntry(each);
     return entry ? explain(entry) : { text: each, kind: 'invalid', first: null, last: null };
@@ -118,71 +110,28 @@ function matchingEntry(text: string, address: string): string | null {
   return parsed.ok ? (parsed.whitelist.match(address)?.text ?? null) : null;
 }
 
-function explain(entry: WhitelistEntry): ExplainedEntry {
+function explain(entry: WhitelistEntry): z.infer<typeof ExplainedEntry> {
   const { text } = entry;
   switch (entry.kind) {
     case 'any':
       return { text, kind: 'everyone', first: null, last: null };
     case 'address':
       return { text, kind: 'address', first: entry.address, last: entry.address };
-    case 'cidr': {
-      const base = baseOf(text);
-      const ends = base && edges(base, (ip) => inCidr(ip, entry.cidr));
-      return { text, kind: 'cidr', first: ends?.[0] ?? null, last: ends?.[1] ?? null };
-    }
+    case 'cidr':
+      return { text, kind: 'cidr', first: formatIp(entry.cidr.bytes), last: formatIp(lastOf(entry.cidr)) };
     case 'prefix':
-      return {
-        text,
-        kind: 'wildcard',
-        first: edgeOf(entry.prefix, 'first'),
-        last: edgeOf(entry.prefix, 'last'),
-      };
+      return { text, kind: 'wildcard', ...edgesOf(entry.prefix) };
   }
 }
 
-function baseOf(cidr: string): IpBytes | null {
-  const ip = parseIp(cidr.slice(0, cidr.lastIndexOf('/')));
-  return ip && unmap(ip);
-}
-
-/** The first and last address of a block: clears or sets bits, starting with the last, while the address stays in the block. */
-function edges(base: IpBytes, isInside: (ip: IpBytes) => boolean): [string, string] {
-  const first = Uint8Array.from(base);
-  const last = Uint8Array.from(base);
-  for (let bit = base.length * 8 - 1; bit >= 0; bit -= 1) {
-    const mask = 0x80 >> (bit % 8);
-    const at = bit >> 3;
-    const flipped = Uint8Array.from(base);
-    flipped[at] = (flipped[at] ?? 0) ^ mask;
-    if (!isInside(flipped)) break;
-    first[at] = (first[at] ?? 0) & ~mask;
-    last[at] = (last[at] ?? 0) | mask;
-  }
-  return [formatIp(first), formatIp(last)];
-}
-
-function edgeOf({ family, whole, partial }: AddressPrefix, edge: 'first' | 'last'): string {
-  const length = family === 4 ? 4 : 8;
-  const highest = family === 4 ? 255 : 0xffff;
-  const units = Array.from({ length }, (_, i) => {
-    const fixed = whole[i];
-    if (fixed !== undefined) return fixed;
-    if (i === whole.length && partial !== '') return unitWith(partial, family, edge);
-    return edge === 'first' ? 0 : highest;
-  });
-  if (family === 4) return units.join('.');
-  const bytes = Uint8Array.from(units.flatMap((unit) => [unit >> 8, unit & 255]));
-
-  return formatIp(bytes);
-}
-
-/** The lowest or highest octet or group whose digits begin with `partial`. */
-function unitWith(partial: string, family: 4 | 6, edge: 'first' | 'last'): number {
-  const radix = family === 4 ? 10 : 16;
-  if (edge === 'first') return Number.parseInt(partial, radix);
-  const highest = family === 4 ? 255 : 0xffff;
-  for (let unit = highest; unit >= 0; unit -= 1) {
-    if (unit.toString(radix).startsWith(partial)) return unit;
-  }
-  return 0;
+function edgesOf({ family, whole, partial }: AddressPrefix): { first: string; last: string } {
+  const [length, highest, radix] = family === 4 ? [4, 255, 10] : [8, 0xffff, 16];
+  const textOf = (next: number, rest: number): string => {
+    const units = Array.from({ length }, (_, i) => whole[i] ?? (i === whole.length ? next : rest));
+    return formatIp(Uint8Array.from(family === 4 ? units : units.flatMap((unit) => [unit >> 8, unit & 255])));
+  };
+  // The highest octet or group whose digits begin with `partial`; the lowest has no more digits.
+  let last = highest;
+  while (!last.toString(radix).startsWith(partial)) last -= 1;
+  return { first: textOf(Number.parseInt(partial || '0', radix), 0), last: textOf(last, highest) };
 }
