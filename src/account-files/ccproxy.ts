@@ -113,8 +113,10 @@ function decodePassword(text: string | undefined): string | undefined {
  */
 export function writeCcproxy(
   views: Iterable<FileView>,
-  zone = 'UTC',
-  outgoing: ReadonlyMap<string, string> = new Map(),
+  {
+    zone = 'UTC',
+    outgoing = new Map(),
+  }: { readonly zone?: string; readonly outgoing?: ReadonlyMap<string, string> },
 ): Readable {
   const texts = function* () {
     let count = 0;

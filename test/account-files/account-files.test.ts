@@ -443,7 +443,7 @@ describe("CCProxy's AccInfo.ini", () => {
   it('is written with names, states, expiry and connections, without passwords', async () => {
     await fc.assert(
       fc.asyncProperty(viewOf, fc.constantFrom('UTC', 'Asia/Shanghai'), async (view, zone) => {
-        const content = await text(writeCcproxy([view], zone));
+        const content = await text(writeCcproxy([view], { zone }));
         assert.doesNotMatch(content, /sha256/);
         const { account } = view.view;
         const [back] = (await accounts(content, zone)) as Record<string, unknown>[];

@@ -120,7 +120,7 @@ onEachDatabase(
     await assert.rejects(taken, UsernameTaken);
     assert.deepEqual(await accountOf(store.accounts, one.id), renamed);
     assert.equal((await newestOf(store, one.id, 10)).length, 1);
-    await store.accounts.remove(one.id);
+    await store.accounts.removeMany([one.id]);
     assert.equal(
       (await newestOf(store, one.id, 10)).length,
       0,
@@ -138,7 +138,7 @@ onEachDatabase('every method returns null for an unknown account', async (open) 
     await changeAccount(store.accounts, id, { isEnabled: true, remarks: null, expiresAt: null }),
     null,
   );
-  assert.equal(await store.accounts.remove(id), null);
+  assert.deepEqual(await store.accounts.removeMany([id]), []);
 });
 
 onEachDatabase('removing an account deletes its heartbeat data and frees its name', async (open) => {
@@ -147,7 +147,7 @@ onEachDatabase('removing an account deletes its heartbeat data and frees its nam
   await addAccount(store.accounts, removed);
   await addAccount(store.accounts, kept);
   await store.heartbeats.append([heartbeat(removed), heartbeat(kept)], KEEP_ALL);
-  assert.deepEqual(await store.accounts.remove(removed.id), removed);
+  assert.deepEqual(await store.accounts.removeMany([removed.id]), [removed]);
   assert.equal(await accountOf(store.accounts, removed.id), null);
   assert.deepEqual(await newestOf(store, removed.id, 10), []);
   assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: null }]);
@@ -175,14 +175,14 @@ onEachDatabase(
     for (const statement of REFUSE_REMOVAL[kind]) await otherConnection.raw(statement);
     const changesBefore = await otherConnection('changes').count({ n: '*' });
 
-    await assert.rejects(store.accounts.remove(kept.id), /refused/);
+    await assert.rejects(store.accounts.removeMany([kept.id]), /refused/);
 
     assert.deepEqual(await accountOf(store.accounts, kept.id), kept);
     assert.equal((await newestOf(store, kept.id, 10)).length, 1);
     assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: 'G' }]);
     assert.deepEqual(await otherConnection('changes').count({ n: '*' }), changesBefore);
     await otherConnection.raw(kind === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');
-    assert.deepEqual(await store.accounts.remove(kept.id), kept);
+    assert.deepEqual(await store.accounts.removeMany([kept.id]), [kept]);
   },
 );
 
@@ -245,6 +245,6 @@ onEachDatabase('an authorized address belongs to one account, also after concurr
     exchanged.map(({ authorizedAddresses }) => authorizedAddresses),
     [['192.0.2.1'], ['198.51.100.9']],
   );
-  await store.accounts.remove(one.id);
+  await store.accounts.removeMany([one.id]);
   assert.ok(await changeAccount(store.accounts, two.id, { authorizedAddresses: ['192.0.2.0/24'] }));
 });

@@ -18,7 +18,7 @@ test('a backup of a store in use contains all data, and can be restored into an 
   await store.heartbeats.append([heartbeat(player, { gameId: 'G' })], KEEP_ALL);
   const from = join(dataDir, 'backup');
   await store.backup(from);
-  await store.accounts.remove(player.id);
+  await store.accounts.removeMany([player.id]);
 
   const restoredDir = join(await tempDir(t), 'data');
   assert.equal(
@@ -90,7 +90,7 @@ test('restoring is refused while another program has the database open, even idl
   });
   assert.deepEqual((await readdir(dataDir)).sort(), [...before, 'pulsegate.lock'].sort());
   assert.deepEqual(await store.accounts.all(), [player]);
-  await store.accounts.remove(player.id);
+  await store.accounts.removeMany([player.id]);
 });
 
 test('restoring over a damaged database works, and keeps the damaged files', async (t) => {

@@ -53,7 +53,7 @@ onEachDatabase('two processes with a budget of five accounts add five', async (o
     null,
     'the account has another owner meanwhile',
   );
-  assert.equal(await store.accounts.remove(id, by), null);
+  assert.deepEqual(await store.accounts.removeMany([id], by), []);
   await changeAccount(store.accounts, id, { owner: seller.id });
   assert.equal((await changeAccount(store.accounts, id, { remarks: 'own' }, by))?.remarks, 'own');
   await store.operators.remove(seller.id, {
@@ -68,7 +68,7 @@ onEachDatabase('two processes with a budget of five accounts add five', async (o
     null,
     "the account is the administrator's again",
   );
-  await assert.rejects(store.accounts.remove(id, by), RightsLost, 'the seller was removed meanwhile');
+  await assert.rejects(store.accounts.removeMany([id], by), RightsLost, 'the seller was removed meanwhile');
 });
 
 onEachDatabase(
@@ -167,7 +167,7 @@ onEachDatabase(
         reason: 'rights-lost',
       });
       await assert.rejects(changeAccount(accounts, kept.id, { remarks: 'late' }, by), RightsLost);
-      await assert.rejects(accounts.remove(kept.id, by), RightsLost);
+      await assert.rejects(accounts.removeMany([kept.id], by), RightsLost);
       await assert.rejects(changeAccount(accounts, kept.id, { link }, by), RightsLost);
       await assert.rejects(playerLinks.revoke(kept, by), RightsLost);
     }

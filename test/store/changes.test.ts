@@ -15,7 +15,7 @@ onEachDatabase('a store reads the changes of another store once, oldest first', 
   await command.settings.set('whitelist', '127.0.0.1');
   await changeAccount(command.accounts, one.id, FIELDS);
   await addAccount(daemon.accounts, two);
-  await command.accounts.remove(one.id);
+  await command.accounts.removeMany([one.id]);
   assert.deepEqual(await daemon.changes.next(), [
     { topic: 'account', key: one.id },
     { topic: 'setting', key: 'whitelist' },
@@ -48,7 +48,7 @@ onEachDatabase('a write without effect, a login and heartbeat entries are no cha
   const { store: command } = await open({ database });
   await addAccount(command.accounts, account({ username: known.username }));
   await changeAccount(command.accounts, account().id, FIELDS);
-  await command.accounts.remove(account().id);
+  await command.accounts.removeMany([account().id]);
   await command.accounts.saveLogins([{ id: known.id, at: 5 }]);
   await command.heartbeats.append([heartbeat(known)], KEEP_ALL);
   assert.deepEqual(await daemon.changes.next(), []);

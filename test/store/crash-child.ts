@@ -52,7 +52,7 @@ async function run(dataDir: string): Promise<void> {
       await perform({ do: 'append', id, entries }, () => store.heartbeats.append(batch, CAP));
     } else {
       ids.splice(ids.indexOf(id), 1);
-      await perform({ do: 'remove', id }, () => store.accounts.remove(id));
+      await perform({ do: 'remove', id }, () => store.accounts.removeMany([id]));
     }
   }
 }

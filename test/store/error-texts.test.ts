@@ -76,7 +76,6 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
       ],
       by,
     ],
-    remove: [SECRET, by],
     removeMany: [[SECRET], by],
     saveLogins: [[{ id: SECRET, at: N }]],
     rehash: [SECRET, SECRET, SECRET],

@@ -252,7 +252,10 @@ onEachDatabase(
               const player = players[each.who];
               assert.ok(player);
               if (each.do === 'remove') {
-                assert.equal((await store.accounts.remove(player.id)) !== null, model.delete(player.id));
+                assert.equal(
+                  (await store.accounts.removeMany([player.id])).length > 0,
+                  model.delete(player.id),
+                );
               } else if (!model.has(player.id)) {
                 await addAccount(store.accounts, player);
                 model.set(player.id, []);

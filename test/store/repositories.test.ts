@@ -461,7 +461,7 @@ onEachDatabase(
       { accountId: one.id, bytesUp: 2 ** 42, bytesDown: 4, bytesSince: 2 ** 41 + 2 },
     ]);
     assert.deepEqual(await samples.trafficSince(20_001), [{ id: one.id, up: 2 ** 41, down: 2 }]);
-    await accounts.remove(one.id);
+    await accounts.removeMany([one.id]);
     assert.deepEqual(await sumsOf(null), []);
 
     // An import may bring any usage. Sums that no number holds exactly are rounded.

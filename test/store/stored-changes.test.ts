@@ -44,11 +44,11 @@ onEachDatabase('changes and a removal are decided on the stored account, all or 
   await assert.rejects(store.accounts.changeMany([tagBob, { id, after: refuse }]), /remarks: first/);
   assert.deepEqual((await accountOf(store.accounts, bob.id))?.tags, [], 'the other change is rolled back');
   const unlessFirst = ({ remarks }: Account) => (remarks === 'first' ? 'kept' : null);
-  assert.equal(await store.accounts.remove(id, DAEMON, unlessFirst), 'kept');
+  assert.equal(await store.accounts.removeMany([id], DAEMON, unlessFirst), 'kept');
   await changeAccount(store.accounts, id, { remarks: 'second' });
-  const removed = await store.accounts.remove(id, DAEMON, unlessFirst);
-  assert.equal(typeof removed === 'object' && removed?.id, id);
-  assert.equal(await store.accounts.remove(id, DAEMON, unlessFirst), null);
+  const removed = await store.accounts.removeMany([id], DAEMON, unlessFirst);
+  assert.equal(typeof removed === 'object' && removed[0]?.id, id);
+  assert.deepEqual(await store.accounts.removeMany([id], DAEMON, unlessFirst), []);
 });
 
 async function addAnn(store: Store): Promise<Account> {

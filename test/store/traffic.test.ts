@@ -96,7 +96,7 @@ onEachDatabase('traffic is summed by account, game and exit over ranges of days'
     (await trafficReport.byPart('game', all, 0)).sums.find(({ name }) => name === 'd')?.bytesUp,
     1,
   );
-  await accounts.remove(one.id);
+  await accounts.removeMany([one.id]);
   assert.deepEqual(
     (await trafficReport.byPart('game', all, 0)).sums.map(({ name }) => name),
     [null],

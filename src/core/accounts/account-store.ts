@@ -59,16 +59,14 @@ export interface AccountStore {
    */
   changeMany(changes: readonly StoredChange[], by?: Actor): Promise<Account[]>;
   /**
-   * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
-   * On failure nothing is changed. Returns the removed account, null when it does not exist, or what `refusalOf` returns for it.
+   * Deletes accounts with the heartbeat data of their user names in one transaction. Returns those that existed, or what `refusalOf`
+   * returns for one, and then nothing is changed.
    */
-  remove<Refusal extends string = never>(
-    id: string,
+  removeMany<Refusal extends string = never>(
+    ids: readonly string[],
     by?: Actor,
     refusalOf?: RefusalOf<Account, Refusal>,
-  ): Promise<Account | Refusal | null>;
-  /** Removes accounts in one transaction; returns those that existed. */
-  removeMany(ids: readonly string[], by?: Actor): Promise<Account[]>;
+  ): Promise<Account[] | Refusal>;
   /** Writes the times of the latest logins of many accounts; ignores unknown ids. */
   saveLogins(logins: readonly { readonly id: string; readonly at: number }[]): Promise<void>;
   /** Replaces only the password hash (an imported hash becomes a salted one), if it is still `from`. */

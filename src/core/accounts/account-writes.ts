@@ -115,21 +115,14 @@ export function createAccountWrites(deps: AccountWriteDeps) {
       return put(changed, isCountedOtherwise);
     },
 
-    /** Removes an account with its heartbeats; returns it, null when it does not exist, or what `refusalOf` returns for it. */
-    async remove<Refusal extends string>(
-      id: string,
+    /** Removes accounts with their heartbeats; returns those that existed, or what `refusalOf` returns for one. */
+    async removeMany<Refusal extends string = never>(
+      ids: readonly string[],
       by: Actor | undefined,
-      refusalOf: RefusalOf<Account, Refusal>,
-    ): Promise<Account | Refusal | null> {
-      const removed = await store.remove(id, by, refusalOf);
-      if (removed !== null && typeof removed !== 'string') forget(id);
-      return removed;
-    },
-
-    /** Removes accounts; returns those that existed. */
-    async removeMany(ids: readonly string[], by: Actor): Promise<Account[]> {
-      const removed = await store.removeMany(ids, by);
-      for (const { id } of removed) forget(id);
+      refusalOf?: RefusalOf<Account, Refusal>,
+    ): Promise<Account[] | Refusal> {
+      const removed = await store.removeMany(ids, by, refusalOf);
+      if (typeof removed !== 'string') for (const { id } of removed) forget(id);
       return removed;
     },
 

@@ -219,7 +219,7 @@ export function createAccounts(
       inTurnOfAll(inTurn, ids, () => writes.resetUsage(ids, by)),
     /** Removes accounts in one transaction; returns those that existed. */
     removeMany: (ids: readonly string[], by: Actor): Promise<Account[]> =>
-      inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
+      inTurnOfAll(inTurn, ids, () => writes.removeMany<never>(ids, by)),
 
     /** Removes an account with its heartbeat data, and ends its live sessions, unless `refusalOf` returns a refusal for the stored account. */
     remove: (
@@ -228,9 +228,10 @@ export function createAccounts(
       refusalOf: RefusalOf<Account, 'changed-meanwhile'> = noRefusal,
     ): Promise<RemoveResult> =>
       inTurn(id, async () => {
-        const removed = await writes.remove(id, by, refusalOf);
+        const removed = await writes.removeMany([id], by, refusalOf);
         if (typeof removed === 'string') return refused(removed);
-        return removed ? { ok: true, account: removed } : refused('not-found');
+        const [account] = removed;
+        return account ? { ok: true, account } : refused('not-found');
       }),
 
     /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */

@@ -109,7 +109,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
   }
 
   /** Locks the accounts that exist and that the operator may change, and removes them, or returns what `refusalOf` returns for one. */
-  function removeMany<Refusal = never>(
+  function removeMany<Refusal extends string = never>(
     ids: readonly string[],
     by: Actor = DAEMON,
     refusalOf: RefusalOf<Account, Refusal> = noRefusal,
@@ -166,12 +166,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
 
     addMany,
     changeMany,
-
-    async remove(id, by, refusalOf) {
-      const removed = await removeMany([id], by, refusalOf);
-      return typeof removed === 'string' ? removed : (removed[0] ?? null);
-    },
-    removeMany: (ids, by) => removeMany(ids, by),
+    removeMany,
 
     async saveLogins(logins) {
       if (logins.length === 0) return;

@@ -53,13 +53,12 @@ function setUp() {
           return [updated];
         }),
       ),
-    remove: (id) =>
+    removeMany: ([id = '']) =>
       reply('remove', () => {
-        const row = rows.get(id) ?? null;
+        const row = rows.get(id);
         rows.delete(id);
-        return row;
+        return row ? [row] : [];
       }),
-    removeMany: async () => [],
     saveLogins: async () => {},
     rehash: async () => {},
   };

@@ -317,7 +317,7 @@ test('an account that is removed at any moment of a write has no rows and no cou
         await addAccount(store.accounts, removed);
         let removal: Promise<void> | null = null;
         const remove = () => {
-          removal ??= store.accounts.remove(removed.id).then(() => {
+          removal ??= store.accounts.removeMany([removed.id]).then(() => {
             pool.remove(removed.id);
             // Its sessions end now, so their last entries come after the removal.
             pool.record(entry(removed, 9, 'late'));

@@ -107,7 +107,7 @@ export function sumOf(costs: readonly Cost[]): Cost {
 
 /** Throws OverBudget when `cost` exceeds the unused part of the budget. */
 export function checkBudget(budget: Budget, used: Cost, cost: Cost): void {
-  const [first] = shortOf(budget, used, cost);
+  const first = needsOf(budget, used, cost).find(({ isShort }) => isShort);
   if (first) throw new OverBudget(first.what, first.left, first.needed);
 }
 
@@ -116,30 +116,16 @@ interface BudgetNeed {
   readonly what: keyof Budget;
   readonly left: number;
   readonly needed: number;
+  readonly isShort: boolean;
 }
 
-/** Returns what `cost` needs of each part of a budget, rounded to hundredths. */
+/** Returns what `cost` needs of each part of a budget, rounded to hundredths: what does not fit never looks as if it did. */
 export function needsOf(budget: Budget, used: Cost, cost: Cost): BudgetNeed[] {
-  return exactNeeds(budget, used, cost).map(({ what, left, needed }) => ({
-    what,
-    // Rounds so that a change that does not fit never looks as if it did.
-    left: Math.floor(left * 100) / 100,
-    needed: Math.ceil(needed * 100) / 100,
-  }));
-}
-
-/** Returns the parts of which too little is left. */
-export function shortOf(budget: Budget, used: Cost, cost: Cost): BudgetNeed[] {
-  const isShort = exactNeeds(budget, used, cost).map(({ left, needed }) => needed > left);
-  return needsOf(budget, used, cost).filter((_, part) => isShort[part]);
-}
-
-function exactNeeds(budget: Budget, used: Cost, cost: Cost): BudgetNeed[] {
-  const need = (what: keyof Budget, usedOfIt: number, needed: number): BudgetNeed => ({
-    what,
-    left: Math.max(0, (budget[what] ?? Infinity) - usedOfIt),
-    needed,
-  });
+  const need = (what: keyof Budget, usedOfIt: number, needed: number): BudgetNeed => {
+    const left = Math.max(0, (budget[what] ?? Infinity) - usedOfIt);
+    const rounded = { left: Math.floor(left * 100) / 100, needed: Math.ceil(needed * 100) / 100 };
+    return { what, ...rounded, isShort: needed > left };
+  };
   return [
     need('accounts', used.accounts, cost.accounts),
     need('days', used.ms / DAY_MS, cost.ms / DAY_MS),

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountChange } from '../../../core/accounts/account-input.js';
-import { type Cost, needsOf, shortOf } from '../../../core/accounts/plans/budget.js';
+import { type Cost, needsOf } from '../../../core/accounts/plans/budget.js';
 import { type Actor, auditRecord } from '../../../core/audit/audit.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import type { Log } from '../../../core/log.js';
@@ -141,16 +141,12 @@ export async function budgetPreview(
   if (!seller) return null;
   const { budget, used } = seller;
   const cost = await costOfChange();
-  const short = new Set(shortOf(budget, used, cost).map(({ what }) => what));
-  return {
-    parts: needsOf(budget, used, cost).map(({ what, left, needed }) => ({
-      what,
-      left: finite(left),
-      needed: finite(needed),
-      isShort: short.has(what),
-    })),
-    isShort: short.size > 0,
-  };
+  const parts = needsOf(budget, used, cost).map((need) => ({
+    ...need,
+    left: finite(need.left),
+    needed: finite(need.needed),
+  }));
+  return { parts, isShort: parts.some(({ isShort }) => isShort) };
 }
 
 const finite = (amount: number): number | null => (Number.isFinite(amount) ? amount : null);
