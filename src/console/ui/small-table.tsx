@@ -1,16 +1,11 @@
 // A table of a few rows inside a card: no sorting, no selection.
 import type { ComponentChildren } from 'preact';
 
-interface SmallColumn<Row> {
-  /** Left out in all columns: the table has no line of headings. */
-  readonly head?: string;
-  readonly cell: (row: Row, index: number) => ComponentChildren;
-  readonly look?: string;
-  /** CSS classes of the cells only. */
-  readonly cellLook?: string;
-  /** Shows again, as a picture, what another column says. */
-  readonly isPicture?: boolean;
-}
+/**
+ * A column. `head` '' in all columns: the table has no line of headings; null: the column shows again, as a picture, what another one
+ * says. `look`: CSS classes of its cells.
+ */
+type SmallColumn<Row> = readonly [head: string | null, cell: (row: Row) => ComponentChildren, look?: string];
 
 interface SmallTableProps<Row> {
   readonly rows: readonly Row[];
@@ -25,11 +20,11 @@ export function SmallTable<Row>({ rows, id, columns, look = 'small', rowLook, em
   if (empty !== undefined && rows.length === 0) return <p class="soft">{empty}</p>;
   return (
     <table class={look}>
-      {columns.some(({ head }) => head) && (
+      {columns.some(([head]) => head) && (
         <thead>
           <tr>
-            {columns.map(({ head, look: ofHead, isPicture }, i) => (
-              <th key={i} scope="col" class={ofHead} aria-hidden={isPicture}>
+            {columns.map(([head, , ofColumn], i) => (
+              <th key={i} scope="col" class={ofColumn} aria-hidden={head === null || undefined}>
                 {head}
               </th>
             ))}
@@ -37,11 +32,11 @@ export function SmallTable<Row>({ rows, id, columns, look = 'small', rowLook, em
         </thead>
       )}
       <tbody>
-        {rows.map((row, i) => (
+        {rows.map((row) => (
           <tr key={id(row)} class={rowLook?.(row)}>
-            {columns.map(({ cell, look: ofHead = '', cellLook = '', isPicture }, at) => (
-              <td key={at} class={`${ofHead} ${cellLook}`.trim()} aria-hidden={isPicture}>
-                {cell(row, i)}
+            {columns.map(([head, cell, ofColumn], i) => (
+              <td key={i} class={ofColumn} aria-hidden={head === null || undefined}>
+                {cell(row)}
               </td>
             ))}
           </tr>

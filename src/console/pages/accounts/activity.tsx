@@ -199,9 +199,9 @@ function Logins({ account }: { account: Account }) {
             rows={items}
             id={(one) => `${one.at}${one.client}`}
             columns={[
-              { cell: (one) => <Outcome login={one} /> },
-              { cell: (one) => <Client address={one.client} origin={one.clientOrigin} /> },
-              { look: 'end soft', cell: (one) => <Ago at={one.at} /> },
+              ['', (one) => <Outcome login={one} />],
+              ['', (one) => <Client address={one.client} origin={one.clientOrigin} />],
+              ['', (one) => <Ago at={one.at} />, 'end soft'],
             ]}
           />
         )}

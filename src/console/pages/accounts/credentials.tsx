@@ -42,13 +42,9 @@ export function ManyCredentialsDialog({
           rows={list}
           id={({ id }) => id}
           columns={[
-            { head: t('account.username'), cellLook: 'whole', cell: ({ username }) => username },
-            {
-              head: t('account.password'),
-              cellLook: 'whole',
-              cell: ({ password }) => <code>{password}</code>,
-            },
-            { head: t('credentials.link'), cellLook: 'soft break', cell: ({ link }) => link },
+            [t('account.username'), ({ username }) => username, 'whole'],
+            [t('account.password'), ({ password }) => <code>{password}</code>, 'whole'],
+            [t('credentials.link'), ({ link }) => link, 'soft'],
           ]}
         />
       </ScrollBox>

@@ -121,24 +121,23 @@ function Deliveries({ run }: { run: RunDetail }) {
         rows={run.deliveries}
         id={({ id }) => id}
         columns={[
-          { head: '#', cellLook: 'number', cell: ({ attempt }) => attempt },
-          {
-            head: t('run.delivery'),
-            cell: ({ delivered }) => (
+          ['#', ({ attempt }) => attempt],
+          [
+            t('run.delivery'),
+            ({ delivered }) => (
               <State tone={delivered ? 'good' : 'bad'}>
-                {t(delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
+                {t(`run.delivery.${delivered ? 'delivered' : 'failed'}`)}
               </State>
             ),
-          },
-          { head: t('notices.channel'), look: 'wide-only', cell: ({ channel }) => channel },
-          { head: t('run.detail'), cellLook: 'break', cell: ({ detail }) => detail },
-          {
-            head: t('run.took'),
-            look: 'end wide-only',
-            cellLook: 'number',
-            cell: ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
-          },
-          { head: t('logins.at'), look: 'end', cell: ({ startedAt }) => <At at={startedAt} /> },
+          ],
+          [t('notices.channel'), ({ channel }) => channel, 'wide-only'],
+          [t('run.detail'), ({ detail }) => detail],
+          [
+            t('run.took'),
+            ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
+            'end wide-only',
+          ],
+          [t('logins.at'), ({ startedAt }) => <At at={startedAt} />, 'end'],
         ]}
       />
       {run.nextDeliveryAt !== null && (

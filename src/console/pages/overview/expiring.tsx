@@ -26,16 +26,9 @@ export function Expiring({ of }: { of: ReturnType<typeof useExpiring> }) {
             rows={items}
             id={({ id }) => id}
             columns={[
-              {
-                head: t('account.username'),
-                cell: ({ id, username }) => <AccountLink id={id} name={username} />,
-              },
-              { head: t('plans.choose'), cell: ({ plan }) => plan ?? '' },
-              {
-                head: t('account.expiresAt'),
-                look: 'end',
-                cell: ({ expiresAt }) => <Expiry at={expiresAt} short />,
-              },
+              [t('account.username'), ({ id, username }) => <AccountLink id={id} name={username} />],
+              [t('plans.choose'), ({ plan }) => plan ?? ''],
+              [t('account.expiresAt'), ({ expiresAt }) => <Expiry at={expiresAt} short />, 'end'],
             ]}
           />
         )}

@@ -188,24 +188,16 @@ function TopAccounts({ now }: { now: Overview | undefined }) {
         rows={now?.topAccounts.slice(0, LEADING) ?? []}
         id={({ id }) => id}
         columns={[
-          {
-            head: t('account.username'),
-            cell: ({ id, username }) => <AccountLink id={id} name={username} />,
-          },
-          {
-            head: t('account.state'),
-            cell: ({ sessions }) =>
-              sessions > 0 ? (
-                <State tone="good">{t('overview.sessionCount', { n: sessions })}</State>
-              ) : (
-                <State tone="none">{t('account.state.offline')}</State>
-              ),
-          },
-          {
-            head: t('account.today'),
-            look: 'end',
-            cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
-          },
+          [t('account.username'), ({ id, username }) => <AccountLink id={id} name={username} />],
+          [
+            t('account.state'),
+            ({ sessions: n }) => (
+              <State tone={n > 0 ? 'good' : 'none'}>
+                {n > 0 ? t('overview.sessionCount', { n }) : t('account.state.offline')}
+              </State>
+            ),
+          ],
+          [t('account.today'), ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />, 'end'],
         ]}
       />
     </Card>
@@ -226,30 +218,14 @@ function TopGames({ now }: { now: Overview }) {
         rows={now.topGames}
         id={({ gameId }) => gameId}
         columns={[
-          {
-            head: t('account.game'),
-            cell: ({ gameId }) => <a href={href(['accounts'], { game: gameId })}>{gameId}</a>,
-          },
-          {
-            head: t('overview.players'),
-            look: 'end',
-            cellLook: 'number',
-            cell: ({ accountsOnline }) => count(accountsOnline),
-          },
-          {
-            head: t('nav.heartbeats'),
-            look: 'end',
-            cellLook: 'number',
-            cell: ({ heartbeats }) => count(heartbeats),
-          },
-          {
-            head: '',
-            look: 'share',
-            isPicture: true,
-            cell: ({ heartbeats }) => (
-              <span class="share-bar" style={{ width: `${(heartbeats / most) * 100}%` }} />
-            ),
-          },
+          [t('account.game'), ({ gameId }) => <a href={href(['accounts'], { game: gameId })}>{gameId}</a>],
+          [t('overview.players'), ({ accountsOnline }) => count(accountsOnline), 'end'],
+          [t('nav.heartbeats'), ({ heartbeats }) => count(heartbeats), 'end'],
+          [
+            null,
+            ({ heartbeats }) => <span class="share-bar" style={{ width: `${(heartbeats / most) * 100}%` }} />,
+            'share',
+          ],
         ]}
       />
     </Card>

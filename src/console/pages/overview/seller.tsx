@@ -77,15 +77,15 @@ export function SellerOverview() {
                 rows={items}
                 id={({ key }) => key ?? ''}
                 columns={[
-                  {
-                    head: t('account.username'),
-                    cell: ({ key, label }) => <AccountLink id={key ?? ''} name={label ?? ''} />,
-                  },
-                  {
-                    head: t('account.today'),
-                    look: 'end',
-                    cell: ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
-                  },
+                  [
+                    t('account.username'),
+                    ({ key, label }) => <AccountLink id={key ?? ''} name={label ?? ''} />,
+                  ],
+                  [
+                    t('account.today'),
+                    ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
+                    'end',
+                  ],
                 ]}
               />
             )}

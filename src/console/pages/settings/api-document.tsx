@@ -90,9 +90,9 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
             rows={operation.parameters}
             id={(one) => `${one.in}${one.name}`}
             columns={[
-              { cell: (one) => <code>{one.name}</code> },
-              { look: 'soft', cell: (one) => one.in },
-              { cell: (one) => <code class="break">{typeText(one.schema)}</code> },
+              ['', (one) => <code>{one.name}</code>],
+              ['', (one) => one.in, 'soft'],
+              ['', (one) => <code class="break">{typeText(one.schema)}</code>],
             ]}
           />
         )}
@@ -133,8 +133,8 @@ function Shape({ title, schema, schemas }: ShapeProps) {
           rows={properties}
           id={([name]) => name}
           columns={[
-            { cell: ([name]) => [<code>{name}</code>, !required.has(name) && <span class="soft"> ?</span>] },
-            { cell: ([, property]) => <code class="break">{typeText(property)}</code> },
+            ['', ([name]) => [<code>{name}</code>, !required.has(name) && <span class="soft"> ?</span>]],
+            ['', ([, property]) => <code class="break">{typeText(property)}</code>],
           ]}
         />
       )}

@@ -65,23 +65,22 @@ export function EffectiveSettings() {
               rows={data.entries}
               id={({ path }) => path}
               columns={[
-                { head: t('effective.key'), cellLook: 'whole', cell: ({ path }) => <code>{path}</code> },
-                {
-                  head: t('effective.value'),
-                  cellLook: 'break',
-                  cell: ({ isSecret, value }) =>
+                [t('effective.key'), ({ path }) => <code>{path}</code>, 'whole'],
+                [
+                  t('effective.value'),
+                  ({ isSecret, value }) =>
                     isSecret ? <span class="soft">{t('effective.hidden')}</span> : <code>{value}</code>,
-                },
-                {
-                  head: t('effective.source'),
-                  cellLook: 'whole',
-                  cell: ({ source }) =>
+                ],
+                [
+                  t('effective.source'),
+                  ({ source }) =>
                     source === 'default' ? (
                       <span class="faint">{t('effective.source.default')}</span>
                     ) : (
                       <Tag>{t(`effective.source.${source}`)}</Tag>
                     ),
-                },
+                  'whole',
+                ],
               ]}
             />
           </Card>

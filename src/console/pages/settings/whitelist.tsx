@@ -142,12 +142,9 @@ function Entries({ check }: { check: WhitelistCheck }) {
       rows={[...check.entries.entries()]}
       id={([i]) => i}
       columns={[
-        { look: 'break', cell: ([, { text }]) => <code>{text}</code> },
-        { cell: ([, { kind }]) => <State tone={TONES[kind] ?? 'good'}>{t(`whitelist.kind.${kind}`)}</State> },
-        {
-          look: 'soft number',
-          cell: ([, { first, last }]) => first !== null && first !== last && `${first} – ${last}`,
-        },
+        ['', ([, { text }]) => <code>{text}</code>],
+        ['', ([, { kind }]) => <State tone={TONES[kind] ?? 'good'}>{t(`whitelist.kind.${kind}`)}</State>],
+        ['', ([, { first, last }]) => first !== null && first !== last && `${first} – ${last}`, 'soft'],
       ]}
     />
   );

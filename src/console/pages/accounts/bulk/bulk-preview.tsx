@@ -46,14 +46,14 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
             rows={listed}
             id={({ id }) => id}
             columns={[
-              { look: 'whole', cell: ({ username }) => username },
-              {
-                cell: ({ before, after }) =>
-                  after &&
-                  Object.keys(after).length > 0 && (
+              ['', ({ username }) => username, 'whole'],
+              [
+                '',
+                ({ before, after }) =>
+                  Object.keys(after ?? {}).length > 0 && (
                     <Change type={type} before={before as Terms} after={after as Terms} />
                   ),
-              },
+              ],
             ]}
           />
         </ScrollBox>

@@ -162,12 +162,12 @@ function HowRead({ values, onChange, skipped }: HowReadProps) {
           rows={pasted.lines.slice(0, SHOWN_READ)}
           id={({ line }) => line}
           rowLook={(line) => (reasonOf(line) === undefined ? '' : 'refused')}
-          columns={names.map((name) => ({
-            head: fieldLabel(name),
-            cellLook: name === 'remarks' ? '' : 'whole',
-            cell: (line: PastedLine) =>
+          columns={names.map((name) => [
+            fieldLabel(name),
+            (line: PastedLine) =>
               line[name] || <span class="faint">{name === 'password' ? t('create.random') : '—'}</span>,
-          }))}
+            name === 'remarks' ? '' : 'whole',
+          ])}
         />
       </ScrollBox>
     </>

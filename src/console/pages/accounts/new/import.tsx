@@ -228,12 +228,10 @@ function Report({ report }: { report: ImportReport }) {
           rows={report.lines.slice(0, MAX_LISTED)}
           id={({ line }) => line}
           columns={[
-            { look: 'end number soft', cell: ({ line }) => t('import.line', { n: line }) },
-            { cell: ({ username }) => username ?? '—' },
-            {
-              cell: ({ outcome }) => <State tone={TONES[outcome]}>{t(`import.outcome.${outcome}`)}</State>,
-            },
-            { cell: (line) => <ReadLine line={line} /> },
+            ['', ({ line }) => t('import.line', { n: line }), 'end soft'],
+            ['', ({ username }) => username ?? '—'],
+            ['', ({ outcome }) => <State tone={TONES[outcome]}>{t(`import.outcome.${outcome}`)}</State>],
+            ['', (line) => <ReadLine line={line} />],
           ]}
         />
       </ScrollBox>
