@@ -30,7 +30,9 @@ const SETTLE_MS = 400;
 /** A read that takes longer is given up for a new one. */
 const STUCK_MS = 20_000;
 
-/** Reads an operation and keeps the answer fresh. `input` null: reads nothing. */
+const NOTHING = { data: undefined, etag: null, error: null };
+
+/** Reads an operation and keeps the answer fresh. `input` null: reads nothing, and forgets what was read. */
 export function useLoad<N extends keyof Operations>(
   name: N,
   input: Input<N> | null,
@@ -38,12 +40,10 @@ export function useLoad<N extends keyof Operations>(
 ): Loaded<Operations[N]['answer']> {
   type Answer = Operations[N]['answer'];
   const key = JSON.stringify(input);
-  const [state, setState] = useState<{
-    key: string | null;
-    data: Answer | undefined;
-    etag: string | null;
-    error: ApiError | null;
-  }>({ key: null, data: undefined, etag: null, error: null });
+  interface State extends Pick<Loaded<Answer>, 'data' | 'etag' | 'error'> {
+    readonly key: string | null;
+  }
+  const [state, setState] = useState<State>({ key: null, ...NOTHING });
   const [round, setRound] = useState(0);
   // Without a signed-in user there is nothing to read. The next sign-in triggers the read.
   const reload = useCallback(() => {
@@ -60,7 +60,7 @@ export function useLoad<N extends keyof Operations>(
 
   // `key` represents the input.
   useEffect(() => {
-    if (current.current === null) return;
+    if (current.current === null) return setState({ key, ...NOTHING });
     const abort = new AbortController();
     const own = { since: performance.now(), isOutdated: false };
     read.current = own;
@@ -159,7 +159,7 @@ export function usePreview<Form, T>(
 }
 
 /** Returns the value after it has not changed for `ms`: for questions while the user types. */
-function useSettled<T>(value: T, ms: number): T {
+export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms);

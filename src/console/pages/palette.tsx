@@ -1,11 +1,12 @@
 // The search over everything (Ctrl+K): pages and actions, accounts with what can be done with them, sessions, logins, games and the
 // audit log. A combobox whose list box stays below it (WAI-ARIA Authoring Practices, "Combobox").
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Account, Operations } from '../api-types.js';
-import { call, type Input, may } from '../lib/api.js';
+import type { Account } from '../api-types.js';
+import { may, type Right } from '../lib/api.js';
 import { dayBefore } from '../lib/days.js';
 import { bytes, localTime } from '../lib/format.js';
-import { isTextKey, type TextKey, t } from '../lib/i18n.js';
+import { type TextKey, t, textOf } from '../lib/i18n.js';
+import { useLoad, useSettled } from '../lib/load.js';
 import { go, type QueryPatch } from '../lib/router.js';
 import { useModal } from '../ui/dialog.js';
 import { Icon, type IconName } from '../ui/icons.js';
@@ -16,8 +17,8 @@ import { usePlans } from './accounts/fields/plans.js';
 const SETTLE_MS = 200;
 const MIN_CHARACTERS = 2;
 const SHOWN = 5;
-/** The games of 30 days among which the names are searched. */
-const GAMES = 1_000;
+/** The games of 30 days, among which the names are searched. */
+const GAMES = { range: 'month', by: 'game', limit: 1_000 } as const;
 
 interface Option {
   readonly id: string;
@@ -60,12 +61,12 @@ function Search({ text, setText, act, onClose, ...frame }: SearchProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const watched = useModal(ref, onClose);
   const plans = usePlans();
-  const { accounts, groups: found, isPending } = useFound(text.trim());
   const [chosen, setChosen] = useState(0);
   const visit = (path: readonly string[], query?: QueryPatch) => () => {
     onClose();
     go(path, query);
   };
+  const { accounts, groups: found, isPending } = useFound(text.trim(), visit);
   const [first] = accounts;
   const offered = first && (accounts.length === 1 || first.username === text.trim()) ? first : undefined;
   const all: readonly Group[] = [
@@ -83,10 +84,7 @@ function Search({ text, setText, act, onClose, ...frame }: SearchProps) {
           }))
         : [],
     },
-    ...found.map(({ title, items }) => ({
-      title,
-      options: items.map(({ to: [path, query], ...item }) => ({ ...item, run: visit(path, query) })),
-    })),
+    ...found,
   ];
   const groups = all.filter((group) => group.options.length > 0);
   const options = groups.flatMap((group) => group.options);
@@ -202,141 +200,72 @@ const accountOption = ({ id, username, remarks, plan }: Account, visit: Visit): 
   note: [plan, remarks].filter(Boolean).join(' · '),
 });
 
-interface Found extends Omit<Option, 'run'> {
-  readonly to: readonly [path: readonly string[], query: QueryPatch];
-}
-
-interface Source {
-  readonly title: TextKey;
-  readonly find: (search: string, signal: AbortSignal) => Promise<readonly Found[]> | null;
-}
-
-/** A source whose operation lists what contains the text. */
-function listed<N extends 'listSessions' | 'listLogins' | 'listAudit' | 'getHeartbeatSums'>(
-  title: TextKey,
-  name: N,
-  queryOf: (search: string) => object,
-  found: (items: Operations[N]['answer']['items'], search: string) => readonly Found[],
-): Source {
-  return {
-    title,
-    find(search, signal) {
-      if (!may(name)) return null;
-      const input = { query: queryOf(search), signal } as unknown as Input<N>;
-      const ask = call as (name: N, input: Input<N>) => Promise<Operations[N]['answer']>;
-      return ask(name, input).then(({ items }) => found(items, search));
+/**
+ * Asks for everything that the user may read, after the typing has settled. What fails or is too slow leaves the others as they are.
+ * `accounts` apart: what can be done with one follows them.
+ */
+function useFound(search: string, visit: Visit) {
+  const settled = useSettled(search, SETTLE_MS);
+  const isLong = search.length >= MIN_CHARACTERS;
+  const asked = isLong && settled.length >= MIN_CHARACTERS ? settled : null;
+  const ask = <Query,>(right: Right, query: Query) => (asked !== null && may(right) ? { query } : null);
+  const named = { search: asked ?? '', limit: SHOWN };
+  const accounts = useLoad('listAccounts', ask('listAccounts', named));
+  const sessions = useLoad('listSessions', ask('listSessions', named));
+  const logins = useLoad('listLogins', ask('listLogins', named));
+  const games = useLoad('getHeartbeatSums', ask('getHeartbeatSums', GAMES));
+  const changes = useLoad('listAudit', ask('listAudit', named));
+  const groups: readonly Group[] = [
+    {
+      title: 'nav.sessions',
+      options: (sessions.data?.items ?? []).map(({ id, username, client, destination }) => ({
+        id: `session-${id}`,
+        icon: 'sessions',
+        text: username,
+        note: `${client.address} → ${destination.host}:${destination.port}`,
+        run: visit(['sessions'], { search: asked }),
+      })),
     },
-  };
-}
-
-const limited = (search: string) => ({ search, limit: SHOWN });
-
-const SOURCES: readonly Source[] = [
-  listed('nav.sessions', 'listSessions', limited, (items, search) =>
-    items.map(({ id, username, client, destination }) => ({
-      id: `session-${id}`,
-      icon: 'sessions',
-      text: username,
-      to: [['sessions'], { search }],
-      note: `${client.address} → ${destination.host}:${destination.port}`,
-    })),
-  ),
-  listed('sessions.logins', 'listLogins', limited, (items, search) =>
-    items.map(({ at, username, client, outcome }, i) => ({
-      id: `login-${i}`,
-      icon: 'keyboard',
-      text: username || client,
-      note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}`,
-      to: [['sessions', 'logins'], { search }],
-    })),
-  ),
-  listed(
-    'nav.heartbeats',
-    'getHeartbeatSums',
-    () => ({ range: 'month', by: 'game', limit: GAMES }),
-    (items, search) =>
-      items
-        .flatMap(({ key, bytesUp, bytesDown }) =>
-          key !== null && includes(key, search) ? [{ key, bytesUp, bytesDown }] : [],
+    {
+      title: 'sessions.logins',
+      options: (logins.data?.items ?? []).map(({ at, username, client, outcome }, i) => ({
+        id: `login-${i}`,
+        icon: 'keyboard',
+        text: username || client,
+        note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}`,
+        run: visit(['sessions', 'logins'], { search: asked }),
+      })),
+    },
+    {
+      title: 'nav.heartbeats',
+      options: (games.data?.items ?? [])
+        .flatMap(({ key: game, bytesUp, bytesDown }) =>
+          game !== null && includes(game, asked ?? '') ? { game, total: bytesUp + bytesDown } : [],
         )
         .slice(0, SHOWN)
-        .map(({ key: game, bytesUp, bytesDown }) => ({
+        .map(({ game, total }) => ({
           id: `game-${game}`,
           icon: 'heartbeats',
           text: game,
-          note: bytes(bytesUp + bytesDown),
-          to: [['heartbeats'], { game, range: 'month' }],
+          note: bytes(total),
+          run: visit(['heartbeats'], { game, range: 'month' }),
         })),
-  ),
-  listed('settings.audit', 'listAudit', limited, (items, search) =>
-    items.map(({ id, at, action, actor, object }) => {
-      const key = `audit.${action}`;
-      return {
+    },
+    {
+      title: 'settings.audit',
+      options: (changes.data?.items ?? []).map(({ id, at, action, actor, object }) => ({
         id: `audit-${id}`,
         icon: 'check',
-        text: isTextKey(key) ? t(key) : action,
+        text: textOf(`audit.${action}`) ?? action,
         note: [object.name, actor, localTime(at)].filter(Boolean).join(' · '),
-        to: [['audit'], { search }],
-      };
-    }),
-  ),
-];
-
-interface FoundGroup {
-  readonly title: TextKey;
-  readonly items: readonly Found[];
-}
-
-/** Asks every source that the user may read, after the typing has settled. A later question ends the earlier one. */
-function useFound(search: string) {
-  const [accounts, setAccounts] = useState<readonly Account[]>([]);
-  const [found, setFound] = useState<ReadonlyMap<TextKey, readonly Found[]>>(new Map());
-  const [pending, setPending] = useState(0);
-  useEffect(() => {
-    if (search.length < MIN_CHARACTERS) {
-      setAccounts([]);
-      setFound(new Map());
-      setPending(0);
-      return;
-    }
-    const abort = new AbortController();
-    const { signal } = abort;
-    setPending(1);
-    const timer = setTimeout(() => {
-      const asked = SOURCES.flatMap(({ title, find }) => {
-        const answer = find(search, signal);
-        return answer === null
-          ? []
-          : [{ answer, put: (items: readonly Found[]) => setFound((all) => new Map(all).set(title, items)) }];
-      });
-      setPending(asked.length + 1);
-      // A source that fails or is too slow leaves the others as they are.
-      const ended = () => signal.aborted || setPending((n) => n - 1);
-      for (const { answer, put } of asked)
-        void answer
-          .then(
-            (items) => signal.aborted || put(items),
-            () => signal.aborted || put([]),
-          )
-          .finally(ended);
-      const listing = may('listAccounts')
-        ? call('listAccounts', { query: { search, limit: SHOWN }, signal })
-        : Promise.resolve({ items: [] });
-      void listing
-        .then(
-          ({ items }) => signal.aborted || setAccounts(items),
-          () => {},
-        )
-        .finally(ended);
-    }, SETTLE_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [search]);
-  const groups: readonly FoundGroup[] = SOURCES.map(({ title }) => ({
-    title,
-    items: found.get(title) ?? [],
-  }));
-  return { accounts, groups, isPending: pending > 0 };
+        run: visit(['audit'], { search: asked }),
+      })),
+    },
+  ];
+  const isPending = [accounts, sessions, logins, games, changes].some(({ pending }) => pending);
+  return {
+    accounts: accounts.data?.items ?? [],
+    groups,
+    isPending: isLong && (search !== settled || isPending),
+  };
 }
