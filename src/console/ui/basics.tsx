@@ -9,15 +9,18 @@ import { href } from '../lib/router.js';
 import { Icon, type IconName } from './icons.js';
 import { notify } from './toast.js';
 
+/** A link looks like one, and acts as a button. */
+export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet' | 'link' | 'link danger';
+
 interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly onClick?: () => void;
-  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly kind?: ButtonKind;
   readonly icon?: IconName;
   readonly disabled?: boolean;
   readonly type?: 'button' | 'submit';
   /** For a button that shows only its icon. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly pressed?: boolean;
 }
 
@@ -26,7 +29,7 @@ export function Button(props: ButtonProps) {
   return (
     <button
       type={type}
-      class={`button ${kind}${children ? '' : ' icon-only'}`}
+      class={`${kind.startsWith('link') ? '' : 'button '}${kind}${children ? '' : ' icon-only'}`}
       onClick={onClick}
       disabled={disabled ?? false}
       aria-label={label}

@@ -6,7 +6,7 @@ import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
-import { Button } from './basics.js';
+import { Button, type ButtonKind } from './basics.js';
 import { InputField, submitting } from './form.js';
 import { FormErrors } from './states.js';
 import { notify } from './toast.js';
@@ -254,29 +254,30 @@ interface AskButtonProps extends Omit<ConfirmProps, 'title' | 'action' | 'onClos
   readonly title?: string;
   /** The right that shows the button; left out: everybody sees it. */
   readonly right?: Right;
-  readonly kind?: 'plain' | 'danger' | 'quiet' | 'link' | 'link danger';
+  readonly kind?: ButtonKind;
   /** What the button does, when its text says something else. */
   readonly label?: string;
 }
 
 export function AskButton(props: AskButtonProps) {
   const { text, label, title = label ?? text, right, kind = 'plain', ...confirm } = props;
+  const danger = kind.includes('danger');
   const [isAsking, setAsking] = useState(false);
   const mayAct = useMay(right);
   if (!mayAct) return null;
   return (
     <>
-      <button
-        type="button"
-        class={kind.startsWith('link') ? kind : `button ${kind}`}
-        title={label}
-        aria-label={label}
-        onClick={() => setAsking(true)}
-      >
+      <Button kind={kind} label={label} onClick={() => setAsking(true)}>
         {text}
-      </button>
+      </Button>
       {isAsking && (
-        <Confirm title={title} action={label ?? text} onClose={() => setAsking(false)} {...confirm} />
+        <Confirm
+          title={title}
+          action={label ?? text}
+          danger={danger}
+          onClose={() => setAsking(false)}
+          {...confirm}
+        />
       )}
     </>
   );

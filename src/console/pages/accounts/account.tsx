@@ -92,7 +92,6 @@ function DeleteButton({ account }: { account: Account }) {
     <AskButton
       kind="danger"
       text={t('account.delete')}
-      danger
       typed={account.username}
       act={() => call('deleteAccount', { params: { id: account.id }, etag: account.etag })}
       done={t('account.deleted', { name: account.username })}

@@ -53,7 +53,6 @@ function LiveSessions({ account }: { account: Account }) {
             kind="danger"
             text={t('sessions.endAll')}
             title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
-            danger
             act={endAll}
             question={t('sessions.endText')}
           />

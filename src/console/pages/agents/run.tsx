@@ -43,7 +43,6 @@ export function RunPage({ id }: { id: string }) {
             right="cancelRun"
             kind="danger"
             text={t('run.cancel')}
-            danger
             act={() => call('cancelRun', { params: { id } })}
             after={loaded.reload}
             question={t('run.cancel.text')}

@@ -159,7 +159,6 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
           right="deleteAgentSession"
           kind="danger"
           text={t('agentSessions.forget')}
-          danger
           act={() => call('deleteAgentSession', { params: { key: data.key } })}
           done={t('agentSessions.forgotten')}
           after={() => go(['agents', 'sessions'])}

@@ -92,7 +92,6 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
         kind="link danger"
         text={t('operators.remove')}
         title={t('operators.remove.title', { name: one.name })}
-        danger
         act={() => call('deleteOperator', { params: { id: one.id } })}
         done={t('operators.removed')}
         after={reload}

@@ -99,7 +99,6 @@ function columns(remove: (plan: Plan) => Promise<unknown>, reload: () => void): 
         kind="link danger"
         text={t('operators.remove')}
         label={t('plans.remove')}
-        danger
         act={() => remove(plan)}
         done={t('settings.saved')}
         after={reload}

@@ -4,7 +4,7 @@ import { count, duration } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
-import { AccountLink, Ago, Card, Client, Permitted, Tag, Traffic } from '../../ui/basics.js';
+import { AccountLink, Ago, Button, Card, Client, Permitted, Tag, Traffic } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { Segments } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
@@ -143,9 +143,9 @@ function Newest({ game }: { game: string }) {
     <Card
       title={t('heartbeats.newest', { game })}
       actions={
-        <button type="button" class="link" onClick={() => patchQuery({ game: null }, 'push')}>
+        <Button kind="link" onClick={() => patchQuery({ game: null }, 'push')}>
           {t('dialog.close')}
-        </button>
+        </Button>
       }
       look="flush"
     >

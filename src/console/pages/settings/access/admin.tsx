@@ -150,7 +150,6 @@ function columns(reload: () => void): readonly Column<Token>[] {
       <AskButton
         kind="link danger"
         text={t('tokens.revoke')}
-        danger
         act={() => call('revokeToken', { params: { id: one.id } })}
         done={t('tokens.revoked')}
         after={reload}

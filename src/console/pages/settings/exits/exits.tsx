@@ -152,7 +152,6 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
             kind="link danger"
             text={t('operators.remove')}
             title={t('exits.remove.title', { name: exit.name })}
-            danger
             act={() => call('removeExit', { params: { name: exit.name } })}
             after={reload}
             question={t('exits.remove.text')}
