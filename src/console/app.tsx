@@ -233,15 +233,7 @@ function Page({ path }: { path: readonly string[] }) {
   if (first === 'notices') return <PAGES.notices tab={second === 'settings' ? 'settings' : 'history'} />;
   if (first === 'audit') return <PAGES.audit />;
   if (first === 'settings') return <PAGES.settings section={second} />;
-  return (
-    <Gone
-      icon="search"
-      title={t('page.none')}
-      text={t('page.none.text')}
-      to={[]}
-      back={t('page.none.back')}
-    />
-  );
+  return <Gone icon="search" of="page.none" to={[]} back="page.none.back" />;
 }
 
 /** Ctrl+K searches everything, `/` focuses the search box, `g` and a letter open a page, `?` shows the help. */

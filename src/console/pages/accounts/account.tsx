@@ -38,15 +38,7 @@ export function AccountPage({ id }: { id: string }) {
   const { data: account, error, reload } = loaded;
   const [acting, setActing] = useState<ActionName | null>(null);
   const plans = usePlans();
-  const gone = (
-    <Gone
-      icon="accounts"
-      title={t('account.gone')}
-      text={t('account.gone.text')}
-      to={['accounts']}
-      back={t('account.gone.back')}
-    />
-  );
+  const gone = <Gone icon="accounts" of="account.gone" to={['accounts']} back="account.gone.back" />;
   if (!account) return <WhenLoaded of={loaded} rows={12} gone={gone} />;
   const state = accountState(account);
   const close = () => setActing(null);

@@ -16,15 +16,7 @@ export function RunPage({ id }: { id: string }) {
   const loaded = useLoad('getRun', { params: { id } }, { topics: ['runs'], everyMs: 5_000 });
   const run = loaded.data;
   const again = useAction();
-  const gone = (
-    <Gone
-      icon="agents"
-      title={t('run.gone')}
-      text={t('run.gone.text')}
-      to={['agents']}
-      back={t('nav.agents')}
-    />
-  );
+  const gone = <Gone icon="agents" of="run.gone" to={['agents']} back="nav.agents" />;
   if (!run) return <WhenLoaded of={loaded} rows={10} gone={gone} />;
   const isOver = run.status !== 'queued' && run.status !== 'running';
   const rerun = () =>

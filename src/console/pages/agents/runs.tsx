@@ -143,7 +143,7 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
   const loaded = useLoad('getAgentSession', { params: { key: sessionKey } }, { topics: ['runs'] });
   const { data } = loaded;
   const list = ['agents', 'sessions'];
-  const gone = <Gone icon="agents" title={t('agentSessions.gone')} to={list} back={t('agents.sessions')} />;
+  const gone = <Gone icon="agents" of="agentSessions.gone" to={list} back="agents.sessions" />;
   if (!data) return <WhenLoaded of={loaded} rows={8} gone={gone} />;
   return (
     <>

@@ -2,7 +2,7 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { listAddress } from '../../lib/arrival.js';
-import { t } from '../../lib/i18n.js';
+import { type TextKey, t, textOf } from '../../lib/i18n.js';
 import type { Loaded } from '../../lib/load.js';
 import { href, noteNext, patchQuery, stepOf, trailOf, usePlace } from '../../lib/router.js';
 import { Button } from '../basics.js';
@@ -333,19 +333,23 @@ export function BackLink({ to, label }: { to: readonly string[]; label: string }
   );
 }
 
-interface GoneProps extends Pick<EmptyProps, 'icon' | 'title' | 'text'> {
+interface GoneProps extends Pick<EmptyProps, 'icon'> {
+  readonly of: TextKey;
   readonly to: readonly string[];
-  readonly back: string;
+  readonly back: TextKey;
 }
 
-/** Stands for an object or a page that there is not. */
-export function Gone({ to, back, ...empty }: GoneProps) {
+/** Stands for an object or a page that there is not. @param of its text, and with `.text` what more is said */
+export function Gone({ icon, of, to, back }: GoneProps) {
+  const text = textOf(`${of}.text`);
   return (
     <Empty
-      {...empty}
+      icon={icon}
+      title={t(of)}
+      {...(text ? { text } : {})}
       action={
         <a class="button" href={href(to)}>
-          {back}
+          {t(back)}
         </a>
       }
     />
