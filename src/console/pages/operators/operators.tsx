@@ -38,17 +38,15 @@ export function OperatorsPage() {
 }
 
 /** `12 / 50`; a bound that there is not is ∞. The number of accounts leads to them. */
-function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: keyof Operator['budget'] }) {
+function Budget({ of: { id, role, budget, used }, name }: { of: Operator; name: BoundName }) {
   if (role !== 'seller') return <None />;
   const bound = budget[name];
   const text = `${amount(name, used[name])} / ${bound === null ? '∞' : amount(name, bound)}`;
   return name === 'accounts' ? <a href={href(['accounts'], { owner: id })}>{text}</a> : <span>{text}</span>;
 }
 
-const BUDGETS = ['accounts', 'days', 'bytes'] as const;
-
 function columns(edit: (operator: Operator) => void, reload: () => void): readonly Column<Operator>[] {
-  const budget = (name: keyof Operator['budget'], from: number): Column<Operator> =>
+  const budget = (name: BoundName, from: number): Column<Operator> =>
     column(name, `audit.budget.${name}`, { width: 136, from }, (one) => <Budget of={one} name={name} />);
   const name = (one: Operator) => (
     <button type="button" class="link name" onClick={() => edit(one)}>
@@ -56,7 +54,7 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
     </button>
   );
   const onPhone = (one: Operator) => {
-    const shown = one.role === 'seller' ? BUDGETS : [];
+    const shown = one.role === 'seller' ? BOUND_NAMES : [];
     const lines = shown.map((name) => [
       t('bulk.field', { field: t(`budget.${name}`) }),
       <Budget key={name} of={one} name={name} />,
@@ -107,32 +105,24 @@ const roleText = (role: Operator['role']): string => t(`operators.role.${role}`)
 const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
 type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-const GIGA = 1_000_000_000;
-const BOUNDS = { accounts: 1, days: 1, bytes: GIGA } as const;
+/** The parts of a budget: how many of the stored unit are one of the form's. */
+const BOUNDS = { accounts: 1, days: 1, bytes: 1_000_000_000 } as const;
 type BoundName = keyof typeof BOUNDS;
 const BOUND_NAMES = Object.keys(BOUNDS) as BoundName[];
 
-interface Fields {
+interface Fields extends Readonly<Record<BoundName, string>> {
   readonly name: string;
   readonly password: string;
   readonly revokeTokens: boolean;
   readonly role: OperatorRole;
   readonly isEnabled: boolean;
-  readonly bounds: Readonly<Record<BoundName, string>>;
 }
 
 function fieldsOf(operator: Operator | null): Fields {
-  const bounds = Object.fromEntries(
-    BOUND_NAMES.map((name) => [name, numberText(operator?.budget[name] ?? null, BOUNDS[name])]),
-  ) as Fields['bounds'];
-  return {
-    name: operator?.name ?? '',
-    password: '',
-    revokeTokens: true,
-    role: (operator?.role ?? 'seller') as OperatorRole,
-    isEnabled: operator?.isEnabled ?? true,
-    bounds,
-  };
+  const { name = '', role = 'seller', isEnabled = true, budget } = operator ?? {};
+  const bounds = BOUND_NAMES.map((bound) => [bound, numberText(budget?.[bound] ?? null, BOUNDS[bound])]);
+  const texts = Object.fromEntries(bounds) as Record<BoundName, string>;
+  return { name, password: '', revokeTokens: true, role: role as OperatorRole, isEnabled, ...texts };
 }
 
 const readBound = (name: BoundName, text: string): number | null | undefined =>
@@ -148,19 +138,16 @@ interface OperatorDialogProps {
 function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
   const [saved] = useState(() => fieldsOf(operator));
   const { values: fields, changes: changed, set, control } = useDraft(saved, { guard: false });
-  const budget = Object.fromEntries(
-    BOUND_NAMES.map((name) => [name, readBound(name, fields.bounds[name])]),
-  ) as Record<BoundName, number | null>;
   const isSeller = fields.role === 'seller';
-  const isBudgetRead = !isSeller || BOUND_NAMES.every((name) => budget[name] !== undefined);
-  const { bounds = saved.bounds, revokeTokens: _, ...own } = changed;
-  const changedBounds = isSeller ? BOUND_NAMES.filter((name) => bounds[name] !== saved.bounds[name]) : [];
+  const budgetOf = (names: readonly BoundName[]) =>
+    Object.fromEntries(names.map((name) => [name, readBound(name, fields[name])])) as Operator['budget'];
+  const isBudgetRead = !isSeller || BOUND_NAMES.every((name) => readBound(name, fields[name]) !== undefined);
+  const changedBounds = isSeller ? BOUND_NAMES.filter((name) => changed[name] !== undefined) : [];
+  const { revokeTokens: _, accounts: __, days: ___, bytes: ____, ...own } = changed;
   const changes = {
     ...own,
     ...(own.password === undefined ? {} : { revokeTokens: fields.revokeTokens }),
-    ...(changedBounds.length === 0
-      ? {}
-      : { budget: Object.fromEntries(changedBounds.map((name) => [name, budget[name]])) }),
+    ...(changedBounds.length === 0 ? {} : { budget: budgetOf(changedBounds) }),
   };
   const isReady =
     isBudgetRead &&
@@ -170,7 +157,8 @@ function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
     if (operator) await call('changeOperator', { params: { id: operator.id }, body: changes });
     else {
       const { name, password, role } = fields;
-      await call('createOperator', { body: { name, password, role, ...(isSeller ? { budget } : {}) } });
+      const budget = isSeller ? { budget: budgetOf(BOUND_NAMES) } : {};
+      await call('createOperator', { body: { name, password, role, ...budget } });
     }
     onSaved();
   };
@@ -211,43 +199,30 @@ function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
         </Checkbox>
       )}
       {isSeller && (
-        <BudgetFields
-          bounds={fields.bounds}
-          used={operator?.used ?? null}
-          onInput={(bounds) => set({ bounds })}
-        />
+        <fieldset class="field">
+          <legend>{t('operators.budget')}</legend>
+          <p class="soft">{t('operators.budget.text')}</p>
+          <div class="grid-2">
+            {BOUND_NAMES.map((name) => (
+              <InputField
+                path={`budget.${name}`}
+                key={name}
+                label={t(`operators.budget.${name}`)}
+                hint={
+                  operator
+                    ? t('operators.budget.used', { used: amount(name, operator.used[name]) })
+                    : undefined
+                }
+                error={readBound(name, fields[name]) === undefined ? t('operators.budget.wrong') : undefined}
+                {...control(name)}
+                inputMode="numeric"
+                placeholder="∞"
+              />
+            ))}
+          </div>
+        </fieldset>
       )}
     </FormDialog>
-  );
-}
-
-interface BudgetFieldsProps {
-  readonly bounds: Fields['bounds'];
-  readonly used: Operator['used'] | null;
-  readonly onInput: (bounds: Fields['bounds']) => void;
-}
-
-function BudgetFields({ bounds, used, onInput }: BudgetFieldsProps) {
-  return (
-    <fieldset class="field">
-      <legend>{t('operators.budget')}</legend>
-      <p class="soft">{t('operators.budget.text')}</p>
-      <div class="grid-2">
-        {BOUND_NAMES.map((name) => (
-          <InputField
-            path={`budget.${name}`}
-            key={name}
-            label={t(`operators.budget.${name}`)}
-            hint={used ? t('operators.budget.used', { used: amount(name, used[name]) }) : undefined}
-            error={readBound(name, bounds[name]) === undefined ? t('operators.budget.wrong') : undefined}
-            value={bounds[name]}
-            inputMode="numeric"
-            placeholder="∞"
-            onInput={(text) => onInput({ ...bounds, [name]: text })}
-          />
-        ))}
-      </div>
-    </fieldset>
   );
 }
 
