@@ -4,7 +4,7 @@ import type { Account, AccountFilterBody, AccountSort } from '../../api-types.js
 import { useMay, useUser } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { go, patchQuery, usePlace } from '../../lib/router.js';
+import { go, partsOf, patchQuery, usePlace } from '../../lib/router.js';
 import { Button, PermittedButton, useWidth } from '../../ui/basics.js';
 import { optionsOf, Select } from '../../ui/form.js';
 import { lazyDialog } from '../../ui/lazy.js';
@@ -38,11 +38,8 @@ export function AccountsPage() {
   const filter = filterOf(query);
   const sort = (query.get('sort') ?? 'username') as AccountSort;
   const limit = Number(query.get('limit') ?? 100);
-  const list = useLoad(
-    'listAccounts',
-    { query: { ...filter, sort, limit, cursor: query.get('cursor') ?? undefined } },
-    { topics: ['accounts'], everyMs: 15_000 },
-  );
+  const asked = { ...filter, sort, limit, ...partsOf(query, 'cursor') };
+  const list = useLoad('listAccounts', { query: asked }, { topics: ['accounts'], everyMs: 15_000 });
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [allMatching, setAllMatching] = useState(false);
   /** Here and not in the row, which a reload of the list may remove. */

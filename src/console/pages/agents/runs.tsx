@@ -28,17 +28,9 @@ export function RunState({ status }: { status: RunStatus }) {
 
 export function RunList() {
   const { query } = usePlace();
-  const list = useLoad(
-    'listRuns',
-    {
-      query: {
-        ...partsOf(query, 'search', 'agent', 'session', 'cursor'),
-        status: STATUSES.find((status) => status === query.get('status')),
-        limit: 100,
-      },
-    },
-    { topics: ['runs'], everyMs: 5_000 },
-  );
+  const status = STATUSES.find((each) => each === query.get('status'));
+  const asked = { ...partsOf(query, 'search', 'agent', 'session', 'cursor'), status, limit: 100 };
+  const list = useLoad('listRuns', { query: asked }, { topics: ['runs'], everyMs: 5_000 });
   return (
     <List
       list={list}
@@ -101,13 +93,8 @@ export function tookText(run: Run): string {
 
 export function AgentSessionList() {
   const { query } = usePlace();
-  const list = useLoad(
-    'listAgentSessions',
-    {
-      query: { ...partsOf(query, 'search', 'cursor'), limit: 100 },
-    },
-    { topics: ['runs'] },
-  );
+  const asked = { ...partsOf(query, 'search', 'cursor'), limit: 100 };
+  const list = useLoad('listAgentSessions', { query: asked }, { topics: ['runs'] });
   return (
     <List
       list={list}

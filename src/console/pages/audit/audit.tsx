@@ -15,19 +15,10 @@ const VIAS = ['console', 'api', 'token', 'cli', 'player', 'daemon'] as const;
 
 export function AuditPage() {
   const { query } = usePlace();
-  const list = useLoad(
-    'listAudit',
-    {
-      query: {
-        ...partsOf(query, 'search', 'cursor'),
-        via: VIAS.find((via) => via === query.get('via')),
-        importId: query.get('import') ?? undefined,
-        ...dayRangeOf(query),
-        limit: 100,
-      },
-    },
-    { topics: ['audit', 'accounts', 'settings'] },
-  );
+  const via = VIAS.find((each) => each === query.get('via'));
+  const { import: importId, ...parts } = partsOf(query, 'search', 'cursor', 'import');
+  const asked = { ...parts, via, importId, ...dayRangeOf(query), limit: 100 };
+  const list = useLoad('listAudit', { query: asked }, { topics: ['audit', 'accounts', 'settings'] });
   return (
     <>
       <PageHead title={t('settings.audit')} />

@@ -35,9 +35,8 @@ export function TrafficPage() {
   const by = BY.find((one) => one === query.get('by')) ?? 'account';
   const sort = (query.get('sort') ?? '-bytes') as NonNullable<Query['sort']>;
   const asked = { ...partsOf(query, 'from', 'until'), by, sort };
-  const list = useLoad('getTrafficReport', {
-    query: { ...asked, cursor: query.get('cursor') ?? undefined, limit: 100 },
-  });
+  const ofPage = { ...asked, ...partsOf(query, 'cursor'), limit: 100 };
+  const list = useLoad('getTrafficReport', { query: ofPage });
   const mayExport = useMay('exportTraffic');
   const sellers = useMay('listOperators');
   const options = BY.filter((one) => one !== 'seller' || sellers);

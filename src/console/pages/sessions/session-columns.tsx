@@ -185,19 +185,10 @@ export function Outcome({ login }: { login: Login }) {
 
 export function LoginList() {
   const { query } = usePlace();
-  const list = useLoad(
-    'listLogins',
-    {
-      query: {
-        ...partsOf(query, 'search', 'cursor'),
-        accountId: query.get('account') ?? undefined,
-        failed: query.has('failed') ? query.get('failed') === 'true' : undefined,
-        ...dayRangeOf(query),
-        limit: 200,
-      },
-    },
-    { topics: ['sessions'], everyMs: 10_000 },
-  );
+  const { account: accountId, ...parts } = partsOf(query, 'search', 'cursor', 'account');
+  const failed = query.has('failed') ? query.get('failed') === 'true' : undefined;
+  const asked = { ...parts, accountId, failed, ...dayRangeOf(query), limit: 200 };
+  const list = useLoad('listLogins', { query: asked }, { topics: ['sessions'], everyMs: 10_000 });
   return (
     <List
       list={list}

@@ -43,18 +43,9 @@ function LiveList() {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState(false);
   const sort = (query.get('sort') ?? '-openedAt') as NonNullable<Query['sort']>;
-  const list = useLoad(
-    'listSessions',
-    {
-      query: {
-        ...partsOf(query, 'search', 'game', 'cursor'),
-        protocol: (query.get('protocol') ?? undefined) as Query['protocol'],
-        sort,
-        limit: 500,
-      },
-    },
-    { topics: ['sessions'], everyMs: 3_000 },
-  );
+  const protocol = (query.get('protocol') ?? undefined) as Query['protocol'];
+  const asked = { ...partsOf(query, 'search', 'game', 'cursor'), protocol, sort, limit: 500 };
+  const list = useLoad('listSessions', { query: asked }, { topics: ['sessions'], everyMs: 3_000 });
   const canEnd = useMay('endSessions');
   const items = list.data?.items ?? [];
   // A session that has ended is no longer selected.
