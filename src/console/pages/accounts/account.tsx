@@ -18,16 +18,8 @@ import { AccountFacts } from './facts.js';
 import { usePlans } from './fields/plans.js';
 import { LinkCard } from './handover.js';
 
-const IN_HEAD = new Set<ActionName>([
-  'send',
-  'extend',
-  'plan',
-  'suspend',
-  'resume',
-  'enable',
-  'password',
-  'edit',
-]);
+/** Those that have no button in the head of the page. */
+const IN_MENU = new Set<ActionName>(['renew', 'end-sessions', 'disable']);
 
 export function AccountPage({ id }: { id: string }) {
   const loaded = useLoad(
@@ -43,8 +35,8 @@ export function AccountPage({ id }: { id: string }) {
   const state = accountState(account);
   const close = () => setActing(null);
   const offered = actionsOn(account, plans);
-  const inHead = offered.filter(({ name }) => IN_HEAD.has(name));
-  const others = offered.filter(({ name }) => !IN_HEAD.has(name));
+  const inHead = offered.filter(({ name }) => !IN_MENU.has(name));
+  const others = offered.filter(({ name }) => IN_MENU.has(name));
   return (
     <>
       <header class="page-head with-actions">

@@ -4,19 +4,14 @@ import type { Account, Login } from '../../api-types.js';
 import { bytes, percent, scheduleWords } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { Ago, At, Client, Meter, Permitted, State } from '../../ui/basics.js';
+import { Ago, At, Button, Client, Meter, Permitted, State } from '../../ui/basics.js';
 import { Icon } from '../../ui/icons.js';
 import { type ActionName, isSuspendedByGuard } from './actions.js';
 import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
-interface Condition {
-  readonly key: string;
-  readonly ok: boolean;
-  readonly isSoft?: boolean;
-  /** Left out: the account has no such condition. */
-  readonly text: ComponentChildren;
-}
+/** Whether it holds, and what is said of it; nothing: the account has no such condition. `isSoft`: it stops no login, and is a warning. */
+type Condition = readonly [key: string, ok: boolean, text: ComponentChildren, isSoft?: boolean];
 
 /** Entries of the login history that are searched for the last failure, and for the last time that the guard slowed the account. */
 const RECENT = 100;
@@ -36,84 +31,47 @@ export function Diagnosis({ account, act }: DiagnosisProps) {
   const items = failures.data?.items;
   const slowed = items?.find(({ outcome }) => outcome === 'slowed');
   const last = items?.find(({ outcome }) => outcome !== 'slowed');
-  const { limits, usage } = account;
-  const byGuard = isSuspendedByGuard(account);
+  const isAll = items !== undefined && items.length < RECENT;
+  const { limits, usage, allowedClients: clients } = account;
+  const isSuspended = account.suspendedUntil !== null;
   const overQuota = limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes;
   const fullSessions = limits.maxSessions !== null && usage.sessions >= limits.maxSessions;
   const fullAddresses =
     limits.maxClientAddresses !== null && usage.clientAddresses >= limits.maxClientAddresses;
-  /** In the order in which a login meets them. What does not hold stops every login, unless it is soft: a warning. */
+  const most = (max: number | null) => max ?? '∞';
+  /** In the order in which a login meets them. */
   const checks: readonly Condition[] = [
-    {
-      key: 'enabled',
-      ok: account.isEnabled,
-      text: t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled'),
-    },
-    {
-      key: 'suspended',
-      ok: account.suspendedUntil === null,
-      text: account.suspendedUntil !== null && (
-        <>
-          {t(byGuard ? 'diagnosis.suspended' : 'diagnosis.suspendedFor', {
-            reason: fieldValue('suspendReason', account.suspendReason),
-            until: fieldValue('suspendedUntil', account.suspendedUntil),
-          })}{' '}
-          <Permitted to={byGuard ? 'egress:write' : 'changeAccounts'}>
-            <button type="button" class="link" onClick={() => act('resume')}>
-              {t('bulk.resume')}
-            </button>
-          </Permitted>
-        </>
-      ),
-    },
-    { key: 'expiry', ok: !account.isExpired, text: expiryOf(account) },
-    {
-      key: 'quota',
-      ok: !overQuota,
-      text: <Quota account={account} ok={!overQuota} onReset={() => act('reset-usage')} />,
-    },
-    {
-      key: 'schedule',
-      ok: !account.isOutsideSchedule,
-      text: account.schedule !== null && <Schedule account={account} schedule={account.schedule} />,
-    },
-    {
-      key: 'clients',
-      ok: true,
-      text:
-        account.allowedClients.length > 0 &&
-        t('diagnosis.allowedClients', { list: account.allowedClients.join(', ') }),
-    },
-    {
-      key: 'sessions',
-      ok: !fullSessions,
-      text: t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' }),
-    },
-    {
-      key: 'addresses',
-      ok: !fullAddresses,
-      isSoft: true,
-      text: t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' }),
-    },
-    {
-      key: 'slowed',
-      ok: false,
-      isSoft: true,
-      text: slowed && <LastOf login={slowed} label={t('diagnosis.lastSlowed')} />,
-    },
-    {
-      key: 'last',
-      ok: !last,
-      isSoft: true,
-      text: last ? (
-        <LastOf login={last} label={t('diagnosis.lastFailure')} />
-      ) : (
-        // Behind many that were slowed there may be one.
-        items && items.length < RECENT && t('diagnosis.noFailures')
-      ),
-    },
+    ['enabled', account.isEnabled, t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled')],
+    [
+      'suspended',
+      !isSuspended,
+      isSuspended && <Suspension account={account} onResume={() => act('resume')} />,
+    ],
+    ['expiry', !account.isExpired, expiryOf(account)],
+    ['quota', !overQuota, <Quota account={account} ok={!overQuota} onReset={() => act('reset-usage')} />],
+    ['schedule', !account.isOutsideSchedule, account.schedule !== null && <Schedule account={account} />],
+    ['clients', true, clients.length > 0 && t('diagnosis.allowedClients', { list: clients.join(', ') })],
+    [
+      'sessions',
+      !fullSessions,
+      t('diagnosis.sessions', { n: usage.sessions, max: most(limits.maxSessions) }),
+    ],
+    [
+      'addresses',
+      !fullAddresses,
+      t('diagnosis.addresses', { n: usage.clientAddresses, max: most(limits.maxClientAddresses) }),
+      true,
+    ],
+    ['slowed', false, slowed && <LastOf login={slowed} label={t('diagnosis.lastSlowed')} />, true],
+    // Behind many that were slowed there may be one.
+    [
+      'last',
+      !last,
+      last ? <LastOf login={last} label={t('diagnosis.lastFailure')} /> : isAll && t('diagnosis.noFailures'),
+      true,
+    ],
   ];
-  const isReason = ({ ok, isSoft }: Condition) => !ok && !isSoft;
+  const isReason = ([, ok, , isSoft]: Condition) => !ok && !isSoft;
   const blocked = checks.some(isReason);
   return (
     <section class="card diagnosis">
@@ -136,12 +94,30 @@ export function Diagnosis({ account, act }: DiagnosisProps) {
   );
 }
 
-function Schedule({ account, schedule }: { account: Account; schedule: string }) {
-  const { isOutsideSchedule, scheduleChangesAt } = account;
+function Suspension({ account, onResume }: { account: Account; onResume: () => void }) {
+  const { suspendReason, suspendedUntil } = account;
+  const byGuard = isSuspendedByGuard(account);
+  return (
+    <>
+      {t(byGuard ? 'diagnosis.suspended' : 'diagnosis.suspendedFor', {
+        reason: fieldValue('suspendReason', suspendReason),
+        until: fieldValue('suspendedUntil', suspendedUntil),
+      })}{' '}
+      <Permitted to={byGuard ? 'egress:write' : 'changeAccounts'}>
+        <Button kind="link" onClick={onResume}>
+          {t('bulk.resume')}
+        </Button>
+      </Permitted>
+    </>
+  );
+}
+
+function Schedule({ account }: { account: Account }) {
+  const { schedule, isOutsideSchedule, scheduleChangesAt } = account;
   return (
     <>
       {t(isOutsideSchedule ? 'diagnosis.schedule.closed' : 'diagnosis.schedule.open', {
-        schedule: scheduleWords(schedule),
+        schedule: scheduleWords(schedule ?? ''),
       })}
       {scheduleChangesAt !== null && (
         <>
@@ -181,9 +157,9 @@ function Quota({ account: { limits, usage }, ok, onReset }: QuotaProps) {
       )}
       {usage.periodBytes > 0 && (
         <Permitted to="changeAccounts">
-          <button type="button" class="link" onClick={onReset}>
+          <Button kind="link" onClick={onReset}>
             {t('bulk.reset-usage')}
-          </button>
+          </Button>
         </Permitted>
       )}
     </>
@@ -204,7 +180,7 @@ function Checks({ of }: { of: readonly Condition[] }) {
   return (
     <ul class="checks stack close">
       {of.map(
-        ({ key, ok, isSoft, text }) =>
+        ([key, ok, text, isSoft]) =>
           text && (
             <li key={key} class={ok ? 'good' : isSoft ? 'warn' : 'bad'}>
               <Icon name={ok ? 'check' : isSoft ? 'warn' : 'close'} />

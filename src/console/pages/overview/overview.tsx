@@ -103,44 +103,35 @@ function FirstSteps() {
 function NowTiles({ now: { accounts, today, runs, ...now } }: { now: Overview }) {
   const [sessions, logins, all] = [['sessions'], ['sessions', 'logins'], ['accounts']];
   const tiles: readonly Tile[] = [
-    {
-      label: 'overview.players',
-      value: [count(now.playersOnline), href(all, { online: 'true' })],
-      below: [t('overview.ofAccounts', { n: accounts.total })],
-    },
-    {
-      label: 'nav.sessions',
-      value: [count(now.sessions), href(sessions)],
-      below: [t('overview.heartbeatsPerMinute', { n: Math.round(now.heartbeatsPerMinute) })],
-    },
-    {
-      label: 'traffic.down',
-      value: [rate(now.bytesPerSecondDown)],
-      below: [t('overview.today', { what: bytes(today.bytesDown) })],
-    },
-    {
-      label: 'traffic.up',
-      value: [rate(now.bytesPerSecondUp)],
-      below: [t('overview.today', { what: bytes(today.bytesUp) })],
-    },
-    {
-      label: 'overview.logins',
-      value: [count(today.logins), href(logins)],
-      below: [t('overview.failures', { n: today.failures }), href(logins, { failed: 'true' })],
-    },
-    {
-      label: 'overview.expiring',
-      value: [count(accounts.expiringIn7Days), href(all, { within: '7', sort: 'expiresAt' })],
-      below: [t('overview.expired', { n: accounts.expired }), href(all, { expired: 'true' })],
-    },
-    {
-      label: 'overview.runs',
-      value: [count(runs.running + runs.queued), href(['agents'])],
-      below:
-        runs.failedToday > 0
-          ? [t('overview.runsFailed', { n: runs.failedToday }), href(['agents'], { status: 'failed' })]
-          : [t('overview.runsDone', { n: runs.succeededToday })],
-    },
+    [
+      'overview.players',
+      [count(now.playersOnline), href(all, { online: 'true' })],
+      [t('overview.ofAccounts', { n: accounts.total })],
+    ],
+    [
+      'nav.sessions',
+      [count(now.sessions), href(sessions)],
+      [t('overview.heartbeatsPerMinute', { n: Math.round(now.heartbeatsPerMinute) })],
+    ],
+    ['traffic.down', [rate(now.bytesPerSecondDown)], [t('overview.today', { what: bytes(today.bytesDown) })]],
+    ['traffic.up', [rate(now.bytesPerSecondUp)], [t('overview.today', { what: bytes(today.bytesUp) })]],
+    [
+      'overview.logins',
+      [count(today.logins), href(logins)],
+      [t('overview.failures', { n: today.failures }), href(logins, { failed: 'true' })],
+    ],
+    [
+      'overview.expiring',
+      [count(accounts.expiringIn7Days), href(all, { within: '7', sort: 'expiresAt' })],
+      [t('overview.expired', { n: accounts.expired }), href(all, { expired: 'true' })],
+    ],
+    [
+      'overview.runs',
+      [count(runs.running + runs.queued), href(['agents'])],
+      runs.failedToday > 0
+        ? [t('overview.runsFailed', { n: runs.failedToday }), href(['agents'], { status: 'failed' })]
+        : [t('overview.runsDone', { n: runs.succeededToday })],
+    ],
   ];
   return <Tiles of={tiles} />;
 }

@@ -36,29 +36,29 @@ export function SellerOverview() {
   const sum = ({ data }: typeof today) => (data ? bytes(data.sum.bytesUp + data.sum.bytesDown) : '…');
   const all = ['accounts'];
   const tiles: readonly Tile[] = [
-    {
-      label: 'overview.active',
-      value: [matched(active), href(all, { enabled: 'true', expired: 'false' })],
-      below: [t('overview.ofAccounts', { n: active.data?.total ?? 0 }), href(all)],
-    },
-    {
-      label: 'overview.players',
-      value: [matched(online), href(all, { online: 'true' })],
-      below: [t('nav.sessions'), href(['sessions'])],
-    },
-    {
-      label: 'overview.expiring',
-      value: [matched(expiring), href(all, { within: '7', sort: 'expiresAt' })],
-      below: [
+    [
+      'overview.active',
+      [matched(active), href(all, { enabled: 'true', expired: 'false' })],
+      [t('overview.ofAccounts', { n: active.data?.total ?? 0 }), href(all)],
+    ],
+    [
+      'overview.players',
+      [matched(online), href(all, { online: 'true' })],
+      [t('nav.sessions'), href(['sessions'])],
+    ],
+    [
+      'overview.expiring',
+      [matched(expiring), href(all, { within: '7', sort: 'expiresAt' })],
+      [
         t('overview.expired', { n: expired.data?.matched ?? 0 }),
         href(all, { expired: 'true', sort: '-expiresAt' }),
       ],
-    },
-    {
-      label: 'account.today',
-      value: [sum(today), trafficOfDay(0, timeZone)],
-      below: [t('overview.inMonth', { what: sum(month) }), href(['traffic'])],
-    },
+    ],
+    [
+      'account.today',
+      [sum(today), trafficOfDay(0, timeZone)],
+      [t('overview.inMonth', { what: sum(month) }), href(['traffic'])],
+    ],
   ];
   return (
     <>

@@ -88,33 +88,20 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
     </>
   );
   const ways = (exit: Exit) => <Pieces of={waysOf(exit)} between=" · " />;
-  const testButton = (exit: Exit) => (
-    <button type="button" class="link" onClick={() => test(exit.name)}>
-      {t('games.run')}
-    </button>
+  const onPhone = (exit: Exit) => (
+    <div class="two-lines">
+      <span>{name(exit)}</span>
+      <StateOf exit={exit} />
+      <span class="soft over-two-lines">{ways(exit)}</span>
+    </div>
   );
   return [
-    {
-      key: 'name',
-      head: t('tokens.name'),
-      width: 184,
-      cell: (exit) => (
-        <div class="two-lines" title={exit.name}>
-          <span>{name(exit)}</span>
-          <StateOf exit={exit} />
-        </div>
-      ),
-      phone: {
-        width: undefined,
-        cell: (exit) => (
-          <div class="two-lines">
-            <span>{name(exit)}</span>
-            <StateOf exit={exit} />
-            <span class="soft over-two-lines">{ways(exit)}</span>
-          </div>
-        ),
-      },
-    },
+    column('name', 'tokens.name', { width: 184, phone: { width: undefined, cell: onPhone } }, (exit) => (
+      <div class="two-lines" title={exit.name}>
+        <span>{name(exit)}</span>
+        <StateOf exit={exit} />
+      </div>
+    )),
     column('ways', 'exits.way', {}, (exit) => <div class="over-two-lines">{ways(exit)}</div>),
     column('used', 'exits.used', { width: 176, align: 'end', from: 640 }, (exit) => {
       const { accounts, sessions, bytesUp, bytesDown } = exit;
@@ -146,7 +133,9 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
     ),
     column('act', '', { width: 120, align: 'end', phone: { width: 104 } }, (exit) => (
       <span class="row end">
-        {testButton(exit)}
+        <Button kind="link" onClick={() => test(exit.name)}>
+          {t('games.run')}
+        </Button>
         {!exit.isFixed && (
           <AskButton
             kind="link danger"
