@@ -24,6 +24,16 @@ export type HandshakeStep =
   /** Send this and close. */
   | { readonly kind: 'refuse'; readonly bytes: Uint8Array };
 
+/** The bytes that a handshake has not read yet; null: none. */
+export abstract class Unread {
+  protected unread: Buffer | null = null;
+
+  /** Adds bytes; the boundaries of chunks do not matter. */
+  feed(bytes: Buffer): void {
+    this.unread = this.unread === null ? bytes : Buffer.concat([this.unread, bytes]);
+  }
+}
+
 export interface ClientProtocol {
   readonly name: ClientProtocolName;
   /** Adds bytes; the boundaries of chunks do not matter. */

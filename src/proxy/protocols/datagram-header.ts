@@ -1,5 +1,6 @@
 // The header in front of every datagram between a client and the UDP relay, RFC 1928 §7: reading and writing it.
-import { type IpBytes, unmap } from '../../core/ip.js';
+import type { IpBytes } from '../../core/ip.js';
+import { AddressType, withAddress } from './socks5.js';
 
 //  +----+------+------+----------+----------+----------+
 //  |RSV | FRAG | ATYP | DST.ADDR | DST.PORT |   DATA   |
@@ -10,9 +11,6 @@ const FRAG_AT = 2;
 const ATYP_AT = 3;
 const ADDRESS_AT = 4;
 const PORT_BYTES = 2;
-const IPV4 = 0x01;
-const DOMAIN = 0x03;
-const IPV6 = 0x04;
 const IPV4_HEADER_BYTES = 10;
 
 /** Maximum data of a UDP datagram over IPv4: 65,535 less the headers of IP and UDP (RFC 791, RFC 768). */
@@ -40,11 +38,11 @@ export function headerLengthOf(datagram: Uint8Array): number {
 /** DST.ADDR with the length octet that a domain name has; 0 when it cannot be read. */
 function addressBytes(datagram: Uint8Array): number {
   switch (datagram[ATYP_AT]) {
-    case IPV4:
+    case AddressType.ipv4:
       return 4;
-    case IPV6:
+    case AddressType.ipv6:
       return 16;
-    case DOMAIN: {
+    case AddressType.domain: {
       const length = datagram[ADDRESS_AT] ?? 0;
       return length === 0 ? 0 : 1 + length;
     }
@@ -65,19 +63,12 @@ export function readDatagramHeader(datagram: Uint8Array): DatagramHeader | null 
   const portAt = length - PORT_BYTES;
   const port = ((datagram[portAt] ?? 0) << 8) | (datagram[portAt + 1] ?? 0);
   if (port === 0 || fragment === 0x80) return null;
-  const address = datagram.subarray(addressType === DOMAIN ? ADDRESS_AT + 1 : ADDRESS_AT, portAt);
+  const address = datagram.subarray(addressType === AddressType.domain ? ADDRESS_AT + 1 : ADDRESS_AT, portAt);
   return { fragment, addressType, address, port, length };
 }
 
 /** The header of a standalone datagram from `ip` (an IPv4-mapped one is written as IPv4) and `port`. */
-export function writeDatagramHeader(ip: IpBytes, port: number): Buffer {
-  const address = unmap(ip);
-  const header = Buffer.alloc(ADDRESS_AT + address.length + PORT_BYTES);
-  header[ATYP_AT] = address.length === 4 ? IPV4 : IPV6;
-  header.set(address, ADDRESS_AT);
-  header.writeUInt16BE(port, ADDRESS_AT + address.length);
-  return header;
-}
+export const writeDatagramHeader = (ip: IpBytes, port: number): Buffer => withAddress([0, 0, 0], ip, port);
 
 /**
  * A map key for the header of a standalone datagram: equal for equal headers. A number for IPv4 destinations, so that
@@ -93,7 +84,7 @@ export function headerKey(datagram: Buffer): number | string | null {
 
 /** The same for the datagram of `length` bytes at `at`; -1 when it is not a standalone one to an IPv4 address. */
 export function ipv4HeaderKey(bytes: Uint8Array, at: number, length: number): number {
-  if (length < IPV4_HEADER_BYTES || bytes[at + ATYP_AT] !== IPV4) return -1;
+  if (length < IPV4_HEADER_BYTES || bytes[at + ATYP_AT] !== AddressType.ipv4) return -1;
   if (bytes[at] !== 0 || bytes[at + 1] !== 0 || bytes[at + FRAG_AT] !== 0) return -1;
   const byte = (i: number): number => bytes[at + ADDRESS_AT + i] ?? 0;
   const address = byte(0) * 0x100_0000 + (byte(1) << 16) + (byte(2) << 8) + byte(3);

@@ -7,7 +7,7 @@
 //  +----+----+----+----+----+----+----+----+----+----+....+----+      +----+....+----+
 //    1    1      2              4           variable       1           variable    1
 import { parseIp, unmap } from '../../core/ip.js';
-import type { ClientProtocol, HandshakeStep } from './client-protocol.js';
+import { type ClientProtocol, type HandshakeStep, Unread } from './client-protocol.js';
 import { AddressType, type ClientRequest, Reply, type ReplyCode } from './socks5.js';
 
 export const SOCKS4_VERSION = 0x04;
@@ -31,23 +31,18 @@ const Socks4Reply = {
 const MORE: HandshakeStep = { kind: 'more' };
 const REJECTED: HandshakeStep = { kind: 'refuse', bytes: replyFrame(Socks4Reply.rejected) };
 
-export class Socks4Handshake implements ClientProtocol {
+export class Socks4Handshake extends Unread implements ClientProtocol {
   readonly name = 'socks4';
   readonly loginFailed = replyFrame(Socks4Reply.notAuthorized);
   readonly asksForCredentials = false;
-  #unread: Buffer | null = null;
   #request: ClientRequest | null = null;
   #isAccepted = false;
 
-  feed(bytes: Buffer): void {
-    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
-  }
-
   next(): HandshakeStep {
     if (this.#request !== null) {
-      return this.#isAccepted ? { kind: 'request', request: this.#request, rest: this.#unread } : MORE;
+      return this.#isAccepted ? { kind: 'request', request: this.#request, rest: this.unread } : MORE;
     }
-    const bytes = this.#unread;
+    const bytes = this.unread;
     return bytes === null || bytes.length === 0 ? MORE : this.#read(bytes);
   }
 
@@ -85,7 +80,7 @@ export class Socks4Handshake implements ClientProtocol {
       address,
       port: bytes.readUInt16BE(DSTPORT_AT),
     };
-    this.#unread = bytes.length > end + 1 ? bytes.subarray(end + 1) : null;
+    this.unread = bytes.length > end + 1 ? bytes.subarray(end + 1) : null;
     return { kind: 'address-login' };
   }
 }

@@ -1,5 +1,5 @@
 // The client side of SOCKS5, for upstream proxies: RFC 1928 §3, §4, §6 and RFC 1929. Parses bytes and returns steps.
-import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import { formatIp, parseIp, unmap } from '../../core/ip.js';
 import { type ClientStep, failed, GREETED, type UpstreamExchange } from './client-step.js';
 import {
   AddressType,
@@ -9,6 +9,7 @@ import {
   Reply,
   type ReplyCode,
   VERSION,
+  withAddress,
 } from './socks5.js';
 
 /** CMD, RFC 1928 §4. */
@@ -111,17 +112,9 @@ function loginFrame({ username, password }: { username: string; password: string
 /** ATYP, DST.ADDR and DST.PORT, as in requests and in front of datagrams (RFC 1928 §4, §7). */
 export function destinationFields(host: string, port: number): Buffer {
   const ip = parseIp(host);
-  const address = ip === null ? nameField(host) : addressField(unmap(ip));
-  return Buffer.concat([address, Buffer.from([port >> 8, port & 0xff])]);
-}
-
-function nameField(name: string): Buffer {
-  return Buffer.concat([Buffer.from([AddressType.domain, name.length]), Buffer.from(name, 'latin1')]);
-}
-
-function addressField(ip: IpBytes): Buffer {
-  const type = ip.length === 4 ? AddressType.ipv4 : AddressType.ipv6;
-  return Buffer.concat([Buffer.from([type]), ip]);
+  if (ip !== null) return withAddress([], ip, port);
+  const name = Buffer.from(host, 'latin1');
+  return Buffer.from([AddressType.domain, name.length, ...name, port >> 8, port & 0xff]);
 }
 
 export interface UpstreamReply {

@@ -1,6 +1,6 @@
 // The server side of SOCKS5 from the first byte to the request: methods (RFC 1928 §3), login (RFC 1929 §2), request (RFC
 // 1928 §4). Parses bytes and returns steps; uses no socket and no clock.
-import type { ClientProtocol, HandshakeStep } from './client-protocol.js';
+import { type ClientProtocol, type HandshakeStep, Unread } from './client-protocol.js';
 import {
   LOGIN_FAILED,
   LOGIN_SUCCEEDED,
@@ -27,22 +27,17 @@ const REFUSE_BY_OCTET = {
   'address-type': { kind: 'refuse', bytes: replyFrame(Reply.addressTypeNotSupported) },
 } as const satisfies Record<string, HandshakeStep>;
 
-export class Socks5Handshake implements ClientProtocol {
+export class Socks5Handshake extends Unread implements ClientProtocol {
   readonly name = 'socks5';
   readonly asksForCredentials = false;
   readonly #socks = new SocksParser();
   readonly #login = new LoginParser();
   #stage: 'methods' | 'no-login' | 'login' | 'request' | 'done' = 'methods';
-  #unread: Buffer | null = null;
-
-  feed(bytes: Buffer): void {
-    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
-  }
 
   next(): HandshakeStep {
-    const bytes = this.#unread;
+    const bytes = this.unread;
     if (bytes === null || bytes.length === 0) return MORE;
-    this.#unread = null;
+    this.unread = null;
     if (this.#stage === 'no-login') return MORE;
     if (this.#stage === 'methods') return this.#readMethods(bytes);
     if (this.#stage === 'login') return this.#readLogin(bytes);
@@ -73,7 +68,7 @@ export class Socks5Handshake implements ClientProtocol {
     const hasLogin = methods.includes(METHOD_USERNAME_PASSWORD);
     if (!hasLogin && !methods.includes(METHOD_NO_AUTHENTICATION)) return REFUSE_METHODS;
     this.#stage = hasLogin ? 'login' : 'no-login';
-    this.#unread = this.#socks.rest;
+    this.unread = this.#socks.rest;
     return hasLogin ? SEND_METHOD : ADDRESS_LOGIN;
   }
 
@@ -81,7 +76,7 @@ export class Socks5Handshake implements ClientProtocol {
     const message = this.#login.feed(bytes);
     if (message === null) return MORE;
     if (message.kind === 'error') return REFUSE_LOGIN;
-    this.#unread = this.#login.rest;
+    this.unread = this.#login.rest;
     return message.kind === 'none' ? ADDRESS_LOGIN : message;
   }
 

@@ -1,5 +1,5 @@
 // The constants of SOCKS5 from RFC 1928 and RFC 1929, and the messages that a server sends.
-import { parseIp, unmap } from '../../core/ip.js';
+import { type IpBytes, parseIp, unmap } from '../../core/ip.js';
 
 export const VERSION = 0x05; // RFC 1928 §3
 export const METHOD_NO_AUTHENTICATION = 0x00; // RFC 1928 §3
@@ -50,16 +50,17 @@ export const LOGIN_FAILED = Buffer.from([LOGIN_VERSION, LOGIN_FAILURE]);
  * Refusals carry 0.0.0.0:0. An address that cannot be read is sent as 0.0.0.0.
  */
 export function replyFrame(code: ReplyCode, boundAddress?: string, boundPort = 0): Buffer {
-  const parsed = boundAddress === undefined ? null : parseIp(boundAddress);
-  const address = parsed === null ? Buffer.alloc(4) : unmap(parsed);
-  const frame = Buffer.allocUnsafe(6 + address.length);
-  frame[0] = VERSION;
-  frame[1] = code;
-  frame[2] = RESERVED;
-  frame[3] = address.length === 4 ? AddressType.ipv4 : AddressType.ipv6;
-  frame.set(address, 4);
-  frame.writeUInt16BE(boundPort, 4 + address.length);
-  return frame;
+  const bound = (boundAddress !== undefined && parseIp(boundAddress)) || NOWHERE;
+  return withAddress([VERSION, code, RESERVED], bound, boundPort);
+}
+
+const NOWHERE = new Uint8Array(4);
+
+/** `head` with ATYP, an address (an IPv4-mapped one as IPv4) and a port: RFC 1928 §4, §6 and §7. */
+export function withAddress(head: readonly number[], ip: IpBytes, port: number): Buffer {
+  const address = unmap(ip);
+  const type = address.length === 4 ? AddressType.ipv4 : AddressType.ipv6;
+  return Buffer.from([...head, type, ...address, port >> 8, port & 0xff]);
 }
 
 const REPLY_BY_ERRNO: Readonly<Record<string, ReplyCode>> = {

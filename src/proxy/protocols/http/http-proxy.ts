@@ -1,7 +1,7 @@
 // The server's side of an HTTP proxy: one request with Basic credentials (RFC 9110 §11.7), a CONNECT (§9.3.6) or one in
 // absolute form (RFC 9112 §3.2.2). Parses bytes and returns steps. Its own responses (RFC 9110 §15) contain nothing about the
 // player or our network.
-import type { ClientProtocol, HandshakeStep } from '../client-protocol.js';
+import { type ClientProtocol, type HandshakeStep, Unread } from '../client-protocol.js';
 import { type ClientRequest, Reply, type ReplyCode } from '../socks5.js';
 import { type ForwardedRequest, readAuthority, readForwarding, readRequestLine } from './forward.js';
 import { type Field, type HeadLimits, HeadReader, valuesOf } from './head.js';
@@ -42,38 +42,34 @@ const CHALLENGE = 'Proxy-Authenticate: Basic realm="Pulsegate", charset="UTF-8"\
 const LOGIN_FAILED = answer(407);
 const MORE: HandshakeStep = { kind: 'more' };
 
-export class HttpProxy implements ClientProtocol {
+export class HttpProxy extends Unread implements ClientProtocol {
   readonly name = 'http';
   readonly loginFailed = LOGIN_FAILED;
   readonly asksForCredentials = true;
   readonly #head: HeadReader;
-  #unread: Buffer | null = null;
   /** The request whose credentials are being checked. */
   #request: ClientRequest | null = null;
   #forward: ForwardedRequest | null = null;
   #isAccepted = false;
 
   constructor(limits: HeadLimits) {
+    super();
     this.#head = new HeadReader(limits);
-  }
-
-  feed(bytes: Buffer): void {
-    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
   }
 
   next(): HandshakeStep {
     if (this.#request !== null) {
       if (!this.#isAccepted) return MORE;
-      const step = { kind: 'request', request: this.#request, rest: this.#unread } as const;
+      const step = { kind: 'request', request: this.#request, rest: this.unread } as const;
       return this.#forward === null ? step : { ...step, forward: this.#forward };
     }
-    const bytes = this.#unread;
+    const bytes = this.unread;
     if (bytes === null) return MORE;
-    this.#unread = null;
+    this.unread = null;
     const head = this.#head.feed(bytes);
     if (head.kind === 'more') return MORE;
     if (head.kind !== 'head') return refusal(head.kind === 'too-large' ? 431 : 400);
-    this.#unread = head.rest;
+    this.unread = head.rest;
     return this.#readRequest(head.startLine, head.fields);
   }
 
