@@ -353,7 +353,9 @@ describe('a running daemon', async () => {
       .replace('"private":"allow"', '"private":"deny"');
     await writeFile(daemon.configFile, `${changed.replace('hunter2', 'another')}log: { level: info }\n`);
     daemon.signal('SIGHUP');
-    const line = await daemon.waitForLine(({ msg }) => msg.endsWith('some changed keys need a restart'));
+    const line = await daemon.waitForLine(({ msg }) =>
+      msg.includes('some changed keys need a restart (pulsegate restart: no session ends)'),
+    );
     assert.deepEqual(line['needRestart'], ['egress.private', 'shutdownGrace']);
     await writeFile(daemon.configFile, yaml);
   });

@@ -255,7 +255,10 @@ async function reload(
     log.level = now.config.log.level;
     const needRestart = needsRestart(started, now);
     if (needRestart.length > 0)
-      log.warn({ needRestart }, 'configuration reloaded; some changed keys need a restart');
+      log.warn(
+        { needRestart },
+        'configuration reloaded; some changed keys need a restart (pulsegate restart: no session ends)',
+      );
     else log.info({}, 'configuration reloaded');
   } catch (error) {
     log.error({ err: error }, 'configuration reload failed; keeping the current configuration');
