@@ -11,8 +11,8 @@ export type { Logger } from 'pino';
 
 /** Buffer for a reader that has stopped reading. When it is full, lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Lines are written in batches of this many bytes, or after this time in ms: a write per session costs CPU. */
-const BATCH_BYTES = 12 * 1024;
+/** Lines are written in batches of this many characters, or after this time in ms: a write per session costs CPU. */
+const BATCH_CHARS = 12 * 1024;
 const BATCH_MS = 100;
 /** Longer texts are cut. */
 const MAX_TEXT_CHARS = 4096;
@@ -36,28 +36,13 @@ export function createLogger({
   destination?: DestinationStream;
   recent?: Pick<RecentLog, 'add'>;
 }): Logger {
-  if (recent) keepLines(destination, recent);
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: () => `,"time":"${timeText(Date.now())}"`,
-      formatters: { level: (label) => ({ level: label }) },
-      // `messageFirst` has already serialized the error.
-      serializers: { err: (cleaned: unknown) => cleaned },
-      hooks: { logMethod: messageFirst },
-    },
-    destination,
-  );
-}
-
-/** Adds each line that is written to `destination`. */
-function keepLines(destination: DestinationStream, recent: Pick<RecentLog, 'add'>): void {
-  const write = destination.write.bind(destination);
-  destination.write = (line) => {
-    recent.add(line);
-    return write(line);
+  // Written here in one pass: pino would read each field a second time, from a copy with the cleaned values.
+  const logMethod = function (this: Logger, args: readonly unknown[], _: pino.LogFn, rank: number): void {
+    const line = lineOf(this.levels.labels[rank] ?? '', args[0], args[1]);
+    recent?.add(line);
+    destination.write(line);
   };
+  return pino({ level, base: null, hooks: { logMethod } }, destination);
 }
 
 function stdout(): DestinationStream {
@@ -70,7 +55,8 @@ function stdout(): DestinationStream {
     fd: 1,
     sync: false,
     maxLength: MAX_WAITING_BYTES,
-    minLength: BATCH_BYTES,
+    // With 0, its `flush` does not wait.
+    minLength: 1,
     contentMode: 'buffer',
   });
   // The reader of the log is gone (EPIPE). The daemon continues.
@@ -83,45 +69,34 @@ const withPriority = (line: string): string => journalPrefix(line.slice(10, line
 
 type Destination = ReturnType<typeof pino.destination>;
 
-/**
- * Collects lines as bytes, because `lines` would measure a batch of strings again at each line. Its timer only runs while lines
- * wait.
- */
+/** Collects lines, and hands them on together. Its timer only runs while lines wait. */
 function inBatches(
   lines: Destination,
   toOutput: (line: string) => string,
 ): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
   // The type declares only strings, but `contentMode: 'buffer'` accepts buffers.
-  const { write } = lines as unknown as { write(this: Destination, line: Buffer): boolean };
-  let waitingBytes = 0;
-  let isScheduled = false;
-  const removeWaiting = (bytes: number): void => {
-    waitingBytes -= bytes;
-  };
-  lines.on('write', removeWaiting);
-  lines.on('drop', (line: Buffer) => removeWaiting(line.length));
-  const schedule = (): void => {
-    isScheduled = true;
-    setTimeout(writeBatch, BATCH_MS).unref();
-  };
+  const { write } = lines as unknown as { write(this: Destination, batch: Buffer): boolean };
+  let waiting = '';
+  let timer: NodeJS.Timeout | undefined;
   const writeBatch = (): void => {
-    isScheduled = false;
-    if (waitingBytes === 0) return;
-    lines.flush();
-    // Lines that arrive during a write wait for the next one.
-    schedule();
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting !== '') write.call(lines, Buffer.from(waiting));
+    waiting = '';
   };
   return {
     write(line) {
-      const bytes = Buffer.from(toOutput(line));
-      waitingBytes += bytes.length;
-      write.call(lines, bytes);
-      if (!isScheduled) schedule();
+      waiting += toOutput(line);
+      if (waiting.length >= BATCH_CHARS) writeBatch();
+      else timer ??= setTimeout(writeBatch, BATCH_MS);
     },
-    flush: (done) => lines.flush(done),
+    flush(done) {
+      writeBatch();
+      lines.flush(done);
+    },
     flushSync() {
+      writeBatch();
       lines.flushSync();
-      waitingBytes = 0;
     },
   };
 }
@@ -139,41 +114,65 @@ function timeText(at: number): string {
 }
 
 /**
- * Puts the message before the fields, so that a filter such as fail2ban cannot match text of a client before it. Hides secrets
- * and escapes control characters.
+ * The line of a message (`second`) with fields, of an error, or of a message alone. The message is before the fields, so that a filter
+ * such as fail2ban cannot match text of a client before it. Secrets are hidden and control characters escaped.
  */
-function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
-  const [first, message, ...rest] = args as unknown as [unknown, unknown, ...unknown[]];
-  const isFields = typeof first === 'object' && first !== null;
-  const line: Record<string, unknown> = {};
-  if (first instanceof Error && message === undefined) line['msg'] = printable(first.message, MAX_TEXT_CHARS);
-  if (isFields && typeof message === 'string' && rest.length === 0) {
-    line['msg'] = message;
-    args.length = 1;
+function lineOf(level: string, first: unknown, second: unknown): string {
+  let line = `{"level":"${level}","time":"${timeText(Date.now())}"`;
+  const message = second ?? (first instanceof Error ? first.message : first);
+  if (typeof message === 'string') line += `,"msg":${quoted(message)}`;
+  if (typeof first === 'object' && first !== null) {
+    const fields = (first instanceof Error ? { err: first } : first) as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(fields)) {
+      const value = fields[key];
+      if (value === undefined) continue;
+      const name = nameOf(key);
+      const text = name.isSecret && value !== null ? quoted(HIDDEN) : jsonOf(value);
+      if (text !== undefined) line += name.text + text;
+    }
   }
-  if (isFields) args[0] = addCleaned(line, first instanceof Error ? { err: first } : first, 0);
-  method.apply(this, args);
+  return `${line}}\n`;
 }
 
-function addCleaned(clean: Record<string, unknown>, fields: object, depth: number): Record<string, unknown> {
+/** Undefined: the value has no JSON. */
+function jsonOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? `${value}` : 'null';
+  return JSON.stringify(cleanValue(value, 0));
+}
+
+/** As JSON: printable ASCII without quotation mark and backslash needs no escape. */
+function quoted(text: string): string {
+  const isPlain = text.length <= MAX_TEXT_CHARS && /^[ !#-[\]-~]*$/.test(text);
+  return isPlain ? `"${text}"` : JSON.stringify(printable(text, MAX_TEXT_CHARS));
+}
+
+function cleanFields(fields: object, depth: number): Record<string, unknown> {
+  const clean: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) {
     const value = (fields as Readonly<Record<string, unknown>>)[key];
     if (value === undefined) continue;
-    const isHidden = value !== null && isSecret(key);
+    const isHidden = value !== null && nameOf(key).isSecret;
     clean[key] = isHidden ? HIDDEN : cleanValue(value, depth);
   }
   return clean;
 }
 
-/** A cache of `isSecret`; bounded, because clients choose the names of headers. */
-const isSecretByKey = new Map<string, boolean>();
+interface FieldName {
+  /** As JSON, between two fields. */
+  readonly text: string;
+  readonly isSecret: boolean;
+}
 
-function isSecret(key: string): boolean {
-  const known = isSecretByKey.get(key);
+/** A cache of `nameOf`; bounded, because clients choose the names of headers. */
+const knownNames = new Map<string, FieldName>();
+
+function nameOf(key: string): FieldName {
+  const known = knownNames.get(key);
   if (known !== undefined) return known;
-  const secret = SECRET_KEY.test(key);
-  if (isSecretByKey.size < MAX_KNOWN_KEYS) isSecretByKey.set(key, secret);
-  return secret;
+  const name = { text: `,${quoted(key)}:`, isSecret: SECRET_KEY.test(key) };
+  if (knownNames.size < MAX_KNOWN_KEYS) knownNames.set(key, name);
+  return name;
 }
 
 function cleanValue(value: unknown, depth: number): unknown {
@@ -183,8 +182,8 @@ function cleanValue(value: unknown, depth: number): unknown {
   if (depth >= MAX_DEPTH) return '…';
   if (value instanceof Error) return cleanError(value);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanValue(item, depth + 1));
-  if ('toJSON' in value) return value;
-  return addCleaned({}, value, depth + 1);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return value;
+  return cleanFields(value, depth + 1);
 }
 
 function cleanError(error: unknown): unknown {

@@ -59,17 +59,21 @@ export function createRecentLog(options: { lines: number; memoryBytes: number; s
   return {
     /** Keeps a line and drops the oldest ones that no longer fit. The line is JSON that begins with its level, and ends with a line feed. */
     add(line: string): void {
-      const bytes = Buffer.from(line);
-      if (bytes.length > memoryBytes) return;
+      const length = Buffer.byteLength(line);
+      if (length > memoryBytes) return;
       while (
         oldest < next &&
-        (next - oldest === maxLines || written + bytes.length - startOf(oldest) > memoryBytes)
+        (next - oldest === maxLines || written + length - startOf(oldest) > memoryBytes)
       )
         oldest += 1;
       starts[next % maxLines] = written;
-      const fitting = bytes.copy(memory, written % memoryBytes);
-      if (fitting < bytes.length) bytes.copy(memory, 0, fitting);
-      written += bytes.length;
+      const from = written % memoryBytes;
+      if (from + length <= memoryBytes) memory.write(line, from);
+      else {
+        const bytes = Buffer.from(line);
+        bytes.copy(memory, 0, bytes.copy(memory, from));
+      }
+      written += length;
       next += 1;
     },
 

@@ -203,16 +203,22 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
 }
 
 function rowsOf({ records, gap }: RecordBatch): (string | number | null)[][] {
+  // Few addresses occur in many records.
+  const known = new Map<string, string>();
+  const sortableOf = (address: string): string => {
+    const text = known.get(address) ?? sortableAddress(address);
+    known.set(address, text);
+    return text;
+  };
   const rows = records.map((record) => {
     const { startedAt, endedAt, outgoing, port, bytesUp, bytesDown, connectMs, host, address } = record;
     const { accountId, username, session, node, client, exit, protocol } = record;
-    const [from, to] = [sortableAddress(outgoing.address), sortableAddress(address)];
     const asked = host === address ? '' : host;
     // biome-ignore format: one line a kind of column
     return [
       startedAt, endedAt, outgoing.port, port, bytesUp, bytesDown, connectMs,
       accountId, username, session, node, client,
-      from, exit, asked, to, protocol,
+      sortableOf(outgoing.address), exit, asked, sortableOf(address), protocol,
     ];
   });
   if (gap === null) return rows;
