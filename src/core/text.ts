@@ -38,6 +38,19 @@ export const withoutUnprintable = (text: string): string => text.replace(EACH_UN
 /** Whether `text` has a control character (C0, DEL, C1) or a line or paragraph separator. */
 export const hasControl = (text: string): boolean => CONTROL.test(text);
 
+/** Keeps a byte order mark, which is part of a name or password. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+export const UTF8_WITHOUT_MARK = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of bytes; null: they are not of the encoding. @param decoder a fatal one */
+export function decoded(bytes: Uint8Array, decoder = UTF8): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
 /** `text` on one line: a space in place of each run of white space and control, invisible or unassigned characters. */
 export const oneLine = (text: string): string => text.replace(/[\p{C}\s]+/gu, ' ').trim();
 

@@ -1,11 +1,11 @@
 // Reads a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal names what was expected.
+
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { decoded, UTF8_WITHOUT_MARK } from '../core/text.js';
 import { quoted, type Refusal, refusal } from './answer.js';
 import { type Fields, fieldsOf } from './fields.js';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export type JsonBody =
   | {
@@ -29,7 +29,7 @@ export function createBodyReader(maxBytes: number): ReadJsonObject {
     const bytes = await readBytes(ctx);
     if (bytes === 'too-large') return tooLarge;
     if (bytes === 'cut-short') return refusal('malformed-request', 'the body ended before it was complete');
-    const text = decode(bytes);
+    const text = decoded(bytes, UTF8_WITHOUT_MARK);
     if (text === null) return refusal('malformed-request', 'the body is not valid UTF-8');
     if (text.trim() === '') return refusal('malformed-request', 'the body is empty; expected a JSON object');
     return parseObject(text);
@@ -53,14 +53,6 @@ function headersRefusal(ctx: Context): Refusal | null {
     return refusal('unsupported-body', `Content-Type is ${found}; expected application/json in UTF-8`);
   }
   return null;
-}
-
-function decode(bytes: Buffer): string | null {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function parseObject(text: string): JsonBody {

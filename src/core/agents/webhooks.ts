@@ -1,5 +1,7 @@
 // The rules of webhook requests: validation of the body, session key, idempotency key, response.
+
 import { createHash } from 'node:crypto';
+import { decoded, UTF8_WITHOUT_MARK } from '../text.js';
 import type { RunKind } from './runs.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -13,19 +15,13 @@ type ReadJson =
   | { readonly ok: true; readonly object: JsonObject }
   | { readonly ok: false; readonly reason: JsonRefusal };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /**
  * Parses a request body as one JSON object (RFC 8259). Refuses duplicate top-level keys: ambiguous which value applies. Keys such as
  * `__proto__` are plain keys: read the result with `field`.
  */
 export function readJsonObject(bytes: Uint8Array): ReadJson {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    return { ok: false, reason: 'not-utf8' };
-  }
+  const text = decoded(bytes, UTF8_WITHOUT_MARK);
+  if (text === null) return { ok: false, reason: 'not-utf8' };
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,5 +1,6 @@
 // The six endpoints of the account API: five that need the credentials of the administrator or an operator, and GetCurrentUser for
 // local clients. Paths are case-insensitive.
+
 import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { isExpired } from '../../core/accounts/account.js';
@@ -8,6 +9,7 @@ import type { AccountView } from '../../core/accounts/account-query.js';
 import type { Accounts, PatchRefusal } from '../../core/accounts/accounts.js';
 import type { Clock } from '../../core/clock.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
+import { decoded } from '../../core/text.js';
 import { formatWireDate } from '../../core/time/wire-date.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import { callerProblem } from '../api/serve.js';
@@ -76,8 +78,6 @@ const LOCAL_RANGES = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0
   .map(parseCidr)
   .filter((range) => range !== null);
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Paths of the route below. Other requests skip its router, to save the lookup. */
 export const CURRENT_USER_PATH = /^\/ProxyAccount\/GetCurrentUser\/?$/i;
 
@@ -93,7 +93,8 @@ export function currentUserRoute(
       return refuse(ctx, 'malformed-request', 'X-Socks5-Username is given more than once');
     const [name = ''] = names;
     if (name === '') return refuse(ctx, 'missing-username-header');
-    const username = decode(name);
+    // Node decodes header bytes as Latin-1 (RFC 9110 §5.5 leaves their meaning open). User names are UTF-8.
+    const username = decoded(Buffer.from(name, 'latin1'));
     const found = username === null ? null : accounts.getByUsername(username);
     if (!found) return refuse(ctx, 'user-not-found');
     answer(ctx, presentCurrentUser(found, now()));
@@ -103,15 +104,6 @@ export function currentUserRoute(
 function isLocal(client: string): boolean {
   const ip = parseIp(client);
   return ip !== null && LOCAL_RANGES.some((range) => inCidr(ip, range));
-}
-
-/** Node decodes header bytes as Latin-1 (RFC 9110 §5.5 leaves their meaning open). User names are UTF-8. */
-function decode(header: string): string | null {
-  try {
-    return utf8.decode(Buffer.from(header, 'latin1'));
-  } catch {
-    return null;
-  }
 }
 
 /** The Account object of GetProxyAccountList and GetProxyAccountByID. */

@@ -1,9 +1,11 @@
 // The account form of CCProxy as its panels send it: `add=1&enable=1&username=…&userid=-1`, `edit=1&…&userid=NAME`,
 // `delete=1&userid=NAME`. Values may be UTF-8 or GBK, and no client sends a Content-Type.
+
 import { parse } from 'node:querystring';
 import { networksOfRange } from '../../core/accounts/access/address-list.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { parseGeoRule } from '../../core/geo.js';
+import { decoded, UTF8_WITHOUT_MARK } from '../../core/text.js';
 import { zonedTime } from '../../core/time/time-zone.js';
 import { parseWireDate } from '../../core/time/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
@@ -39,7 +41,6 @@ const MAX_FIELDS = 100;
 
 const SPACES = Buffer.from(' \t\r\n');
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 const gbk = new TextDecoder('gb18030', { fatal: true });
 
 /** @param zone IANA time zone of `disabledate` and `disabletime` */
@@ -165,15 +166,9 @@ function decode(body: Buffer): Map<string, string> | Refusal {
   let isUnreadable = false;
   const text = (escaped: string): string => {
     const bytes = bytesOf(escaped);
-    for (const decoder of [utf8, gbk]) {
-      try {
-        return decoder.decode(bytes);
-      } catch {
-        // Not in this encoding.
-      }
-    }
-    isUnreadable = true;
-    return '';
+    const found = decoded(bytes, UTF8_WITHOUT_MARK) ?? decoded(bytes, gbk);
+    isUnreadable ||= found === null;
+    return found ?? '';
   };
   // One character a byte, so that `bytesOf` returns the bytes that were sent.
   const parsed = parse(withoutSpaces(body).toString('latin1'), '&', '=', {

@@ -1,7 +1,7 @@
 // Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
 import type { Clock } from '../../clock.js';
 import type { Geo } from '../../geo.js';
-import { printable } from '../../text.js';
+import { decoded, printable } from '../../text.js';
 import { type Account, isExpired, isSuspended } from '../account.js';
 import { isAllowedClient } from './address-list.js';
 import { isBare, isLinkPassword, verifyAgainstDummy, verifyPassword } from './password.js';
@@ -65,7 +65,6 @@ type LogIn<Found extends LoginAccount = Account> = (
 ) => LoginResult<Found>;
 
 // ignoreBOM keeps a byte order mark as part of the name. Otherwise two different names would match one account.
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
@@ -80,7 +79,7 @@ export function createLogin<Found extends LoginAccount>(options: {
 }): LogIn<Found> {
   const { directory, access, now } = options;
   return (usernameBytes, password, client) => {
-    const username = decode(usernameBytes);
+    const username = decoded(usernameBytes);
     const account = username === null ? undefined : directory.byUsername(username);
     const matches = (hash: string | undefined): boolean =>
       hash === undefined ? verifyAgainstDummy(password) : verifyPassword(password, hash);
@@ -135,13 +134,4 @@ export const isGuess = (outcome: string): boolean => GUESSES.has(outcome);
 /** Whether the account refuses the login, and not a wrong name or password. */
 export function isAccountRefusal(reason: LoginFailure): reason is AccountRefusal {
   return (ACCOUNT_REFUSALS as readonly string[]).includes(reason);
-}
-
-/** Decodes valid UTF-8; null for anything else, which cannot be a user name. */
-function decode(bytes: Uint8Array): string | null {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    return null;
-  }
 }
