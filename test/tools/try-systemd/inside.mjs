@@ -2,7 +2,7 @@
 //   inside.mjs short|whole THIS.deb OTHER.deb
 // Prints a line for each step, and ends with 0 if no session has ended, nothing was refused, and everything that was counted is equal.
 import { execFile, execFileSync } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startPlayers } from './players.mjs';
 
@@ -44,10 +44,15 @@ const property = (name) => must('systemctl', 'show', '--value', '-p', name, 'pul
 const query = async (sql) =>
   (await must('sqlite3', '-readonly', DATABASE, sql)).split('\n').map((line) => line.split('|'));
 
-async function api(path) {
+function request(path, method = 'GET', body) {
   const password = readFileSync('/etc/pulsegate/admin-password', 'utf8').trim();
   const authorization = `Basic ${Buffer.from(`admin:${password}`).toString('base64')}`;
-  const answer = await fetch(`${ADMIN}${path}`, { headers: { authorization } });
+  const headers = { authorization, 'content-type': 'application/json' };
+  return fetch(`${ADMIN}${path}`, { method, headers, body: body && JSON.stringify(body) });
+}
+
+async function api(path) {
+  const answer = await request(path);
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   return answer.json();
 }
@@ -83,6 +88,29 @@ async function install() {
   // The daemon reads changes of the command line within a second.
   await eventually('accounts', async () => (await api('/api/v1/accounts')).items.length === KINDS.length);
   return Object.fromEntries(passwords);
+}
+
+/** An exit with a mark is refused by the unit as it is, and saved with the drop-in of etc/README.md. */
+async function markWithDropIn() {
+  const folder = '/etc/systemd/system/pulsegate.service.d';
+  const save = async (name) => (await request('/api/v1/exits', 'POST', { name, mark: 7 })).status;
+  expect('status of an exit with a mark', await save('marked'), 409);
+  mkdirSync(folder);
+  const lines = [
+    'AmbientCapabilities=CAP_NET_ADMIN',
+    'CapabilityBoundingSet=CAP_NET_ADMIN',
+    'PrivateUsers=no',
+  ];
+  writeFileSync(`${folder}/mark.conf`, ['[Service]', ...lines, ''].join('\n'));
+  await must('systemctl', 'daemon-reload');
+  await must('systemctl', 'restart', 'pulsegate');
+  expect('status of an exit with a mark, with the drop-in', await save('marked'), 201);
+  await request('/api/v1/exits/marked', 'DELETE');
+  rmSync(folder, { recursive: true });
+  await must('systemctl', 'daemon-reload');
+  await must('systemctl', 'restart', 'pulsegate');
+  expect('status of an exit with a mark, without the drop-in again', await save('again'), 409);
+  console.log('an exit with a mark: refused, and saved with the drop-in');
 }
 
 /** One step under players: what it does, and how long the longest message took meanwhile. */
@@ -311,6 +339,7 @@ async function checkPriorities() {
 
 async function main() {
   const accounts = await install();
+  await markWithDropIn();
   const players = await startPlayers({ proxy: 1080, counts: COUNTS, accounts });
   console.log(`players: ${JSON.stringify(COUNTS)}`);
   const { seen } = players;
