@@ -1,5 +1,5 @@
 // The settings that the console can change in addition to the configuration: game rules, retention, public address.
-import { type Config, ConfigError, type Loaded } from '../config.js';
+import { type Config, ConfigError, type Loaded, loadConfig } from '../config.js';
 import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';
 import { createGameRulesSetting } from '../core/heartbeats/game-rules.js';
@@ -75,6 +75,9 @@ export async function openSettings(deps: {
   const configured = source.effective();
   const sourceOf = (path: string) => configured.find((entry) => entry.path === path)?.source ?? 'default';
 
+  /** Without any configuration. */
+  let defaults: Promise<Loaded> | undefined;
+
   const running = { version: readVersion(), build: readBuild() };
 
   /** The values that the console has changed, by configuration key. */
@@ -116,12 +119,15 @@ export async function openSettings(deps: {
 
     async effective(): Promise<Effective> {
       const changed = changedInConsole();
+      defaults ??= loadConfig({ env: {}, defaultFiles: [] });
+      const standard = new Map((await defaults).effective().map(({ path, value }) => [path, value]));
       return {
         program: programNow(running),
         configFile: source.file,
         entries: configured.map((entry) => {
           const value = changed.get(entry.path);
-          return value === undefined ? entry : { ...entry, value, source: 'console' };
+          const now = value === undefined ? entry : ({ ...entry, value, source: 'console' } as const);
+          return { ...now, default: standard.get(entry.path) ?? '' };
         }),
         database: { client: databaseName(config), bytes: await store.size(), heartbeats: pool.size },
         startedAt: new Date(deps.startedAt).toISOString(),

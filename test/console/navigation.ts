@@ -360,6 +360,22 @@ export function navigationTests(getWorld: () => World): void {
     assert.equal(await page.inputValue('[data-search]'), 'player01j', 'in a field, j is a letter');
   });
 
+  test('a setting shows its key in the configuration and its default, of notices too', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/settings/retention');
+    const word = (label: string) =>
+      page.locator(`.field:has(> span:text-is("${label}")) > .word`).first().innerText();
+    await page.waitForSelector('.field > .word');
+    assert.match(await word('Audit log (days)'), /^admin\.audit\.days Default: \d+$/);
+    assert.match(await word('Runs and conversations (days)'), /^webhooks\.retention Default: \d+d$/);
+    await visit('/settings/games');
+    await page.waitForSelector('.word >> text=heartbeats.games Default: —');
+    await visit('/notices/settings');
+    await page.waitForSelector('.field > .word');
+    assert.equal(await word('My daily digest at'), 'notices.digestHour Default: 9');
+    assert.equal(await word('Messages a minute, each channel'), 'Default: 20');
+  });
+
   test('lists on tabs have counts beside their filters, the API page is in Chinese, and a configured password causes a warning', async (t) => {
     const { page, visit } = await getWorld().open(t, { language: 'zh-CN' });
     for (const hash of ['/sessions', '/sessions/logins']) {

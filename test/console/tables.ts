@@ -33,13 +33,14 @@ export function tableTests(getWorld: () => World): void {
     assert.ok((await heads()).includes('Traffic today'));
     assert.ok(!(await heads()).includes('Heartbeats'));
     await page.setViewportSize({ width: 1280, height: 800 });
-    await eventually(async () => assert.ok(!(await heads()).includes('Last login')));
-    for (const sold of ['Plan', 'Tags']) assert.ok((await heads()).includes(sold), sold);
+    await eventually(async () => assert.ok(!(await heads()).includes('Quota')));
+    for (const sold of ['Plan', 'Tags, remarks', 'Traffic today'])
+      assert.ok((await heads()).includes(sold), sold);
     await page.setViewportSize({ width: 1440, height: 800 });
     await page.waitForSelector('th[data-column=login]');
     await page.click('.chooser summary');
     await page.uncheck('.chooser >> text=Last login');
-    for (const column of ['Heartbeats', 'Game']) await page.check(`.chooser >> text=${column}`);
+    for (const column of ['Game', 'Heartbeats']) await page.check(`.chooser >> text=${column}`);
     await page.keyboard.press('Escape');
     await page.reload();
     await page.waitForSelector('th[data-column=data]');
@@ -220,7 +221,7 @@ export function tableTests(getWorld: () => World): void {
     const choose = (text: string) => page.click(`.views .menu button:has-text("${text}")`);
     await visit('/accounts?search=player000&expired=false');
     await page.click('.views summary');
-    await page.getByLabel('Keep this list as').fill('Paying');
+    await page.getByLabel('Keep this list in this browser, as').fill('Paying');
     assert.deepEqual(await axeFindings(page), []);
     await page.keyboard.press('Enter');
     await page.waitForSelector('.views summary >> text=Paying');

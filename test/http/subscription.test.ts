@@ -179,7 +179,9 @@ describe('a subscription', needs('openssl'), () => {
     for (const [program, type] of [
       ['ClashforWindows/0.20.39', 'text/yaml'],
       ['clash-verge/v2.0', 'text/yaml'],
+      ['Stash/3.1.1 Clash/1.9.0', 'text/yaml'],
       ['SFI/1.12 (sing-box 1.12.0)', 'application/json'],
+      ['HiddifyNext/4.1.1 (android) like ClashMeta v2ray sing-box', 'application/json'],
       ['Shadowrocket/2070 CFNetwork/1335', 'text/plain'],
       ['v2rayN/7.0', 'text/plain'],
       ['curl/8.5.0', 'text/plain'],

@@ -53,6 +53,7 @@ export const accounts = {
   'account.quota': ['Quota', '流量配额'],
   'account.lastLoginAt': ['Last login', '最近登录'],
   'account.game': ['Game', '游戏'],
+  'account.tagsAndRemarks': ['Tags, remarks', '标签、备注'],
   'account.remarks': ['Remarks', '备注'],
   'account.authorizedAddresses.hint': [
     'Addresses or networks, one per line. A client from there that sends no credentials uses this account.',
@@ -78,7 +79,7 @@ export const accounts = {
   'account.total': ['Total traffic', '总流量'],
   'views.title': ['Views', '视图'],
   'views.newest': ['Newest first', '最新创建在前'],
-  'views.name': ['Keep this list as', '将此列表存为'],
+  'views.name': ['Keep this list in this browser, as', '将此列表存到此浏览器，名称'],
   'views.save': ['Save view', '保存视图'],
   'views.remove': ['Remove the view {name}', '删除视图 {name}'],
   'account.rare': ['Limits per minute, egress class, ID', '每分钟限制、出口规则、ID'],

@@ -1,10 +1,34 @@
 // Form fields: a label, an input, and a hint or an error. A field holds the text as typed; the code that sends it parses it.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { t } from '../lib/i18n.js';
 
 /** What the daemon refused of the form around a field, by the path in the request: `contacts.email`. */
 export const RefusedFields = createContext<ReadonlyMap<string, string>>(new Map());
 const IsWrong = createContext(false);
+
+/** By path or label of a setting: its key in the configuration, '' where it has none, and the value that it has without one. */
+export const SettingWords = createContext<
+  ReadonlyMap<string, { readonly key: string; readonly standard: string }>
+>(new Map());
+
+interface WordProps {
+  /** The path and the label of a setting. */
+  readonly of: readonly (string | undefined)[];
+  readonly options?: SelectProps<string>['options'];
+}
+
+export function Word({ of, options = [] }: WordProps) {
+  const words = useContext(SettingWords);
+  const { key, standard } = of.map((name) => words.get(name ?? '')).find(Boolean) ?? {};
+  if (standard === undefined) return null;
+  const value = options.find((option) => option.value === standard)?.label ?? standard;
+  return (
+    <small class="word">
+      {key && <code>{key}</code>} {t('settings.standard', { value })}
+    </small>
+  );
+}
 
 interface FieldProps {
   readonly label: string;
@@ -26,6 +50,7 @@ export function Field({ label, hint, error: ownError, path, hideLabel = false, c
       <span class={hideLabel ? 'sr-only' : ''}>{label}</span>
       <IsWrong.Provider value={error !== undefined}>{children}</IsWrong.Provider>
       {error === undefined ? hint && <small class="soft">{hint}</small> : <Wrong>{error}</Wrong>}
+      <Word of={[path, label]} />
     </label>
   );
 }
@@ -165,13 +190,15 @@ export function Segments<T extends string>({ value, options, onInput, label }: S
 /** A label around the buttons would press the first of them. */
 export function SegmentsField<T extends string>({
   hint,
+  path,
   ...segments
-}: SelectProps<T> & { readonly label: string; readonly hint?: string }) {
+}: SelectProps<T> & { readonly label: string; readonly hint?: string; readonly path?: string }) {
   return (
     <div class="field">
       <span>{segments.label}</span>
       <Segments {...segments} />
       {hint && <small class="soft">{hint}</small>}
+      <Word of={[path, segments.label]} options={segments.options} />
     </div>
   );
 }

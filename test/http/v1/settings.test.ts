@@ -156,6 +156,8 @@ describe('settings', async () => {
     const entry = (path: string) => effective.entries.find((each) => each['path'] === path);
     assert.deepEqual(entry('heartbeats.retention.perAccount')?.['source'], 'console');
     assert.deepEqual(entry('heartbeats.retention.days')?.['source'], 'default');
+    assert.deepEqual(entry('heartbeats.retention.perAccount')?.['default'], '10000');
+    assert.deepEqual(entry('shutdownGrace')?.['default'], '30s');
     assert.deepEqual([entry('shutdownGrace')?.['value'], entry('shutdownGrace')?.['source']], ['1s', 'file']);
   });
 

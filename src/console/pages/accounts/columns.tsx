@@ -130,7 +130,7 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
         <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
       </span>
     )),
-    column('today', 'account.today', { sort: '-todayBytes', width: 160, from: 800, align: 'end' }, (one) => (
+    column('today', 'account.today', { sort: '-todayBytes', width: 160, from: 910, align: 'end' }, (one) => (
       <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />
     )),
     column('quota', 'account.quota', { sort: '-periodBytes', width: 128, from: 980 }, (one) => (
@@ -156,24 +156,20 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
       <Traffic up={one.usage.totalBytesUp} down={one.usage.totalBytesDown} />
     )),
     column('plan', 'plans.choose', { width: 104, from: 900 }, (one) => one.plan ?? <None />),
-    column('tags', 'tags.title', { width: 112, from: 950 }, (one) =>
-      one.tags.length === 0 ? (
-        <None />
-      ) : (
-        <span class="tags" title={one.tags.join(', ')}>
-          {one.tags.map((tag) => (
-            <Tag key={tag}>{tag}</Tag>
-          ))}
-        </span>
-      ),
-    ),
-    column('remarks', 'account.remarks', { from: 700 }, (one) => <span class="soft">{one.remarks}</span>),
+    column('remarks', 'account.tagsAndRemarks', { from: 700 }, (one) => (
+      <span class="tags soft">
+        {one.tags.map((tag) => (
+          <Tag key={tag}>{tag}</Tag>
+        ))}{' '}
+        {one.remarks}
+      </span>
+    )),
     ...(actions ? [column('actions', '', { width: 40, align: 'end', phone: { width: 28 } }, actions)] : []),
   ];
 }
 
 const OWNER = (): Column<Account> =>
-  column('owner', 'operators.owner', { width: 100, from: 940 }, (one) =>
+  column('owner', 'operators.owner', { width: 100, from: 890 }, (one) =>
     one.owner === null ? (
       <None />
     ) : (

@@ -20,6 +20,8 @@ interface NoticeField extends Kind {
   readonly label: TextKey;
   readonly hint?: TextKey;
   readonly placeholder?: string;
+  /** In the configuration. */
+  readonly key?: string;
   /** Left out: any text. */
   readonly options?: () => readonly { readonly value: string; readonly label: string }[];
   /** Whether a secret is stored. Such a field is sent only when something was typed. */
@@ -51,6 +53,9 @@ const operator: NoticeField = { ...flag, label: 'notices.toOperator' };
 const players: NoticeField = { ...flag, label: 'notices.toPlayers' };
 const baseUrl = { label: 'notices.baseUrl', hint: 'notices.baseUrl.hint' } as const;
 
+/** A label that is also the key. */
+const keyed = <const Key extends TextKey>(key: Key) => ({ label: key, key });
+
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour));
 
 export const TEMPLATES = ['expiring', 'expired', 'quota', 'handover'] as const;
@@ -64,13 +69,14 @@ const FIELDS: Readonly<Record<string, NoticeField>> = {
   timeZone: {
     ...given,
     label: 'notices.timeZone',
+    key: 'timeZone',
     placeholder: Intl.DateTimeFormat().resolvedOptions().timeZone,
   },
-  expiryDays: { ...numbers(0, 365), label: 'notices.expiryDays', hint: 'notices.expiryDays.hint' },
-  quotaPercent: { ...numbers(1, 100), label: 'notices.quotaPercent', hint: 'notices.quotaPercent.hint' },
+  expiryDays: { ...numbers(0, 365), ...keyed('notices.expiryDays'), hint: 'notices.expiryDays.hint' },
+  quotaPercent: { ...numbers(1, 100), ...keyed('notices.quotaPercent'), hint: 'notices.quotaPercent.hint' },
   digestHour: {
     ...whole(23, 0),
-    label: 'notices.digestHour',
+    ...keyed('notices.digestHour'),
     hint: 'notices.digestHour.hint',
     options: () => HOURS.map((hour) => ({ value: hour, label: `${hour.padStart(2, '0')}:00` })),
   },
@@ -98,8 +104,8 @@ const FIELDS: Readonly<Record<string, NoticeField>> = {
   'wecom.key': { ...secret, label: 'notices.key', isStored: ({ wecom }) => wecom.hasKey },
   'wecom.baseUrl': { ...server('https://qyapi.weixin.qq.com'), ...baseUrl },
   'wecom.operator': operator,
-  'webhook.url': { ...text, label: 'notices.url', placeholder: 'https://example.com/notices' },
-  'webhook.secret': { ...secret, label: 'notices.secret', isStored: ({ webhook }) => webhook.hasSecret },
+  'webhook.url': { ...text, ...keyed('notices.url'), placeholder: 'https://example.com/notices' },
+  'webhook.secret': { ...secret, ...keyed('notices.secret'), isStored: ({ webhook }) => webhook.hasSecret },
   'webhook.operator': operator,
   ...Object.fromEntries(
     TEMPLATES.flatMap((name) =>
@@ -122,14 +128,14 @@ export const CHANNELS: Readonly<
 };
 
 /** The labels of all fields, for the search of the settings, with the keys of the configuration that have the same values. */
-export const NOTICE_FIELDS: Readonly<Partial<Record<TextKey, string>>> = {
-  ...Object.fromEntries(Object.values(FIELDS).map(({ label }) => [label, ''])),
-  'notices.expiryDays': 'notices.expiryDays',
-  'notices.quotaPercent': 'notices.quotaPercent',
-  'notices.digestHour': 'notices.digestHour',
-  'notices.url': 'notices.url',
-  'notices.secret': 'notices.secret',
-};
+export const NOTICE_FIELDS: Readonly<Partial<Record<TextKey, string>>> = Object.fromEntries(
+  Object.values(FIELDS).map(({ label, key = '' }) => [label, key]),
+);
+
+/** The keys of the configuration by path. */
+export const NOTICE_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(FIELDS).map(([path, { key = '' }]) => [path, key]),
+);
 
 /** The labels by the last part of the path. */
 export const NOTICE_LABELS: Readonly<Record<string, TextKey>> = Object.fromEntries(

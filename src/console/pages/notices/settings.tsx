@@ -11,11 +11,13 @@ import { AreaField, Checkbox, InputField, SegmentsField, SelectField } from '../
 import { SettingsForm } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
+import { ConfigWords } from '../settings/config-words.js';
 import {
   CHANNELS,
   exampleOf,
   fieldsOf,
   LANGUAGES,
+  NOTICE_KEYS,
   type NoticeFields,
   noticeField,
   pathOfTemplate,
@@ -61,7 +63,7 @@ function NoticesForm({
     else setAsked({ body, etag: now.etag, counts });
   };
   return (
-    <>
+    <ConfigWords keys={NOTICE_KEYS} standards={fieldsOf(saved.builtIn.settings as NoticeSettings)}>
       <SettingsForm draft={draft} right="setNoticeSettings" isValid={isValid} save={save} look="stack narrow">
         <Common draft={draft} saved={saved} />
         {CHANNEL_ORDER.map((channel) => (
@@ -79,7 +81,7 @@ function NoticesForm({
           <Counts {...asked.counts} />
         </Confirm>
       )}
-    </>
+    </ConfigWords>
   );
 }
 
@@ -115,6 +117,7 @@ function Common({ draft, saved }: Part) {
         {input('expiryDays')}
         {input('quotaPercent')}
         <SegmentsField
+          path="language"
           label={t('notices.language')}
           {...control('language')}
           options={LANGUAGES.map((value) => ({ value, label: t(`contacts.language.${value}`) }))}

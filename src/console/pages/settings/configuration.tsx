@@ -72,6 +72,11 @@ export function EffectiveSettings() {
                     isSecret ? <span class="soft">{t('effective.hidden')}</span> : <code>{value}</code>,
                 ],
                 [
+                  t('effective.default'),
+                  ({ isSecret, default: standard }) => !isSecret && <code class="faint">{standard}</code>,
+                  'break',
+                ],
+                [
                   t('effective.source'),
                   ({ source }) =>
                     source === 'default' ? (

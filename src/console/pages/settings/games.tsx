@@ -8,7 +8,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { AskButton, useAction } from '../../ui/dialog.js';
-import { Area, Field, Input, optionsOf, Segments, submitting } from '../../ui/form.js';
+import { Area, Field, Input, optionsOf, Segments, submitting, Word } from '../../ui/form.js';
 import { Conflict, useSaving } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -65,7 +65,9 @@ export function GameSettings() {
     <div class="columns wide-first">
       <section class="stack">
         <div class="row wrap">
-          <p class="soft grow">{t('games.text')}</p>
+          <p class="soft grow">
+            {t('games.text')} <Word of={[t('games.add')]} />
+          </p>
           <Tag>{t(`games.source.${saved.data.source}`)}</Tag>
         </div>
         {fields.length === 0 && <p class="card soft">{t('games.empty')}</p>}

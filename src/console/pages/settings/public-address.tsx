@@ -78,7 +78,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
         hint={
           configured.host === null
             ? t('publicAddress.hostEmpty')
-            : t('publicAddress.configured', { key: 'socks.publicHost', value: configured.host })
+            : t('publicAddress.configured', { value: configured.host })
         }
       >
         <Input {...control('host')} placeholder={configured.host ?? 'gate.example.com'} maxLength={253} />
@@ -90,7 +90,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
         hint={
           configured.port === null
             ? t('publicAddress.portEmpty')
-            : t('publicAddress.configured', { key: 'socks.publicPort', value: String(configured.port) })
+            : t('publicAddress.configured', { value: String(configured.port) })
         }
       >
         <Input {...control('port')} inputMode="numeric" placeholder={String(link.port)} maxLength={5} />

@@ -5,6 +5,7 @@ import { href } from '../../lib/router.js';
 import { lazyPage } from '../../ui/lazy.js';
 import { BackLink, PageHead } from '../../ui/list/list.js';
 import { AdminSettings, TokenSettings } from './access/admin.js';
+import { ConfigWords } from './config-words.js';
 import { EffectiveSettings } from './configuration.js';
 import { BackupSettings, RetentionSettings } from './data.js';
 import { ExitSettings } from './exits/exits.js';
@@ -62,7 +63,9 @@ export function SettingsPage({ section }: { section: string | undefined }) {
           title={t(SECTIONS[current].text)}
           back={<BackLink to={['settings']} label={t('nav.settings')} />}
         />
-        <Page />
+        <ConfigWords keys={SECTIONS[current].fields}>
+          <Page />
+        </ConfigWords>
       </div>
     </div>
   );

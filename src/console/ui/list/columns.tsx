@@ -16,7 +16,7 @@ export interface Column<T> {
   readonly sort?: string;
   /** In px; left out: the column shares the remaining width, and has at least `MIN_FLEXIBLE_PX`. */
   readonly width?: number | undefined;
-  /** When the columns do not fit, the column with the largest number disappears first; left out: always shown. */
+  /** The columns with the smallest numbers are shown first, as far as they fit; left out: always shown. */
   readonly from?: number | undefined;
   readonly align?: 'end' | undefined;
   /** What differs on a phone. As soon as one column of a table has a phone form, only such columns are shown there. */
@@ -78,15 +78,11 @@ export function fittingColumns<T>(
   choice: ColumnChoice,
   availablePx: number,
 ): readonly Column<T>[] {
-  let shown = columns.filter((column) => column.from === undefined || choice[column.key] !== false);
-  while (minWidthOf(shown, availablePx) > availablePx) {
-    const [first] = shown
-      .filter((column) => column.from !== undefined && choice[column.key] !== true)
-      .sort((a, b) => (b.from ?? 0) - (a.from ?? 0));
-    if (!first) break;
-    shown = shown.filter((column) => column !== first);
-  }
-  return shown;
+  const shown = new Set(columns.filter(({ key, from }) => from === undefined || choice[key] === true));
+  const others = columns.filter((column) => !shown.has(column) && choice[column.key] !== false);
+  for (const column of others.sort((a, b) => (a.from ?? 0) - (b.from ?? 0)))
+    if (minWidthOf([...shown, column], availablePx) <= availablePx) shown.add(column);
+  return columns.filter((column) => shown.has(column));
 }
 
 const storedAs = (table: string): string => `pulsegate.columns.${table}`;

@@ -6,6 +6,7 @@ import { type TextKey, t, textOf } from '../../lib/i18n.js';
 import type { Loaded } from '../../lib/load.js';
 import { href, noteNext, patchQuery, stepOf, trailOf, usePlace } from '../../lib/router.js';
 import { Button } from '../basics.js';
+import { Word } from '../form.js';
 import { Icon } from '../icons.js';
 import { Empty, type EmptyProps, WhenLoaded } from '../states.js';
 import { notify } from '../toast.js';
@@ -118,7 +119,9 @@ export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
     <>
       {title && <PageHead title={title} />}
       <div class="row wrap">
-        <p class="soft grow">{text}</p>
+        <p class="soft grow">
+          {text} <Word of={[add]} />
+        </p>
         <Button kind="primary" icon="plus" onClick={() => setOpen({ row: null })}>
           {add}
         </Button>

@@ -171,8 +171,9 @@ const schemeOf = ({ isTls, isSocks }: Entry, socks: string): string =>
 
 /** The programs that name themselves in `User-Agent`, the special ones first: several call themselves Mozilla too. */
 const PROGRAMS: readonly (readonly [RegExp, SubscriptionFormat | 'page'])[] = [
-  [/clash|mihomo|stash|flyclash/i, 'clash'],
+  // "HiddifyNext/4.1.1 (android) like ClashMeta v2ray sing-box".
   [/sing-?box|\bSF[AIMT]\b|hiddify/i, 'sing-box'],
+  [/clash|mihomo|stash/i, 'clash'],
   [/shadowrocket/i, 'shadowrocket'],
   [/v2ray|neko(box|ray)|streisand|v2box/i, 'v2rayn'],
   [/^mozilla/i, 'page'],

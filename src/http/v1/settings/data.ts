@@ -93,6 +93,8 @@ const EffectiveConfig = component('EffectiveConfig', {
       path: z.string(),
       /** The value as written in the configuration file. Secrets never appear. */
       value: z.string(),
+      /** The value without any configuration. */
+      default: z.string(),
       source: z.enum(['default', 'file', 'environment', 'flag', 'console']),
       isSecret: z.boolean(),
     }),

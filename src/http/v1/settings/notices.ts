@@ -5,6 +5,7 @@ import { isHttpUrl } from '../../../core/endpoints.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
 import {
   LANGUAGES,
+  NOTICE_DEFAULTS,
   type SavedNoticeSettings as SavedSettings,
   SECRETS,
   type NoticeSettings as Settings,
@@ -70,14 +71,20 @@ const wecom = { operator: z.boolean(), baseUrl: Url };
 
 const has = z.boolean();
 const BuiltIn = z.object({ zh: z.string(), en: z.string() });
-const NoticeSettings = component('NoticeSettings', {
+const SHOWN = {
   ...COMMON,
   webhook: z.object({ ...webhook, hasSecret: has }),
   email: z.object({ ...email, hasPassword: has }),
   telegram: z.object({ ...telegram, hasToken: has }),
   wecom: z.object({ ...wecom, hasKey: has }),
-  /** The built-in texts to players. */
-  builtIn: z.object({ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn, handover: BuiltIn }),
+};
+const NoticeSettings = component('NoticeSettings', {
+  ...SHOWN,
+  /** The built-in texts to players, and the settings before anybody sets others. */
+  builtIn: z.object({
+    ...{ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn, handover: BuiltIn },
+    settings: z.object(SHOWN),
+  }),
 });
 
 /** Left out: keeps the secret, while its destination stays unchanged. null: removes the secret. */
@@ -270,15 +277,16 @@ const sortedUnique = (numbers: readonly number[]) => [...new Set(numbers)].sort(
 const versionOf = (settings: SavedSettings) => ({ ...presented(settings), revision: settings.revision });
 
 function presented({ revision: _, ...settings }: SavedSettings): z.infer<typeof NoticeSettings> {
+  const builtIn = { ...PLAYER_TEXTS, handover: HANDOVER_TEXT, settings: withoutSecrets(NOTICE_DEFAULTS) };
+  const body: unknown = { ...withoutSecrets(settings), builtIn };
+  return body as z.infer<typeof NoticeSettings>;
+}
+
+function withoutSecrets(settings: Settings): object {
   const channels = CHANNELS.map((channel) => {
     const { field } = SECRETS[channel];
     const { [field]: secret, ...shown } = asFields(settings[channel]);
     return [channel, { ...shown, [`has${field.charAt(0).toUpperCase()}${field.slice(1)}`]: secret !== null }];
   });
-  const body: unknown = {
-    ...settings,
-    ...Object.fromEntries(channels),
-    builtIn: { ...PLAYER_TEXTS, handover: HANDOVER_TEXT },
-  };
-  return body as z.infer<typeof NoticeSettings>;
+  return { ...settings, ...Object.fromEntries(channels) };
 }
