@@ -158,9 +158,7 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
     column('plan', 'plans.choose', { width: 104, from: 900 }, (one) => one.plan ?? <None />),
     column('remarks', 'account.tagsAndRemarks', { from: 700 }, (one) => (
       <span class="tags soft">
-        {one.tags.map((tag) => (
-          <Tag key={tag}>{tag}</Tag>
-        ))}{' '}
+        {one.tags.map((tag) => [<Tag key={tag}>{tag}</Tag>, ' '])}
         {one.remarks}
       </span>
     )),
