@@ -1,10 +1,11 @@
-// GUIDs, and those that contain a time (UUID version 7, RFC 9562 §5.7): of runs, whose text sorts in the order of creation, and of
-// sessions.
+// GUIDs: those of runs, whose text sorts in the order of creation (UUID version 7, RFC 9562 §5.7), and those of sessions, which end
+// with a time (version 8, §5.8), so that their first digits tell one from another.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.js';
 
 const COUNTER_BITS = 12;
-const TIMED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/;
+const ORDERED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-/;
+const TIMED_ID = /-8[0-9a-f]{3}-[0-9a-f]{4}-([0-9a-f]{12})$/;
 
 /** Returns the next GUID. It also sorts after `after`, if that is a GUID of this kind. */
 type NextOrderedId = (after?: string | null) => string;
@@ -18,8 +19,9 @@ export function createOrderedIds(now: Clock): NextOrderedId {
   let counter = 0;
 
   function advanceTo(id: string): void {
-    const ms = timeOfId(id) ?? 0;
-    const reached = Number.parseInt(id.slice(15, 18), 16);
+    const [, high = '', low = '', count = ''] = ORDERED_ID.exec(id) ?? [];
+    const ms = Number.parseInt(high + low, 16);
+    const reached = Number.parseInt(count, 16);
     if (!(ms > lastMs || (ms === lastMs && reached > counter))) return;
     lastMs = ms;
     counter = reached;
@@ -35,26 +37,25 @@ export function createOrderedIds(now: Clock): NextOrderedId {
       lastMs++;
       counter = 0;
     }
+    const time = lastMs.toString(16).padStart(12, '0');
+    const version = (0x7000 | counter).toString(16);
     const random = randomBytes(8);
     random[0] = ((random[0] ?? 0) & 0x3f) | 0x80;
     const tail = random.toString('hex');
-    const count = counter.toString(16).padStart(3, '0');
-    return timed(lastMs, `${count}-${tail.slice(0, 4)}-${tail.slice(4)}`);
+    return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
 }
 
-function timed(ms: number, rest: string): string {
-  const time = ms.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${rest}`;
+/** Returns a GUID from which `timeOfId` reads the time. @param ms since the Unix epoch */
+export function createTimedId(ms: number): string {
+  const random = randomUUID();
+  return `${random.slice(0, 14)}8${random.slice(15, 24)}${ms.toString(16).padStart(12, '0')}`;
 }
 
-/** Returns a GUID from which `timeOfId` reads the time. In no order within a millisecond. @param ms since the Unix epoch */
-export const createTimedId = (ms: number): string => timed(ms, randomUUID().slice(15));
-
-/** The time in a GUID, in ms since the Unix epoch; null: it contains none. */
+/** The time in a GUID of `createTimedId`, in ms since the Unix epoch; null: it contains none. */
 export function timeOfId(id: string): number | null {
-  const [, high, low] = TIMED_ID.exec(id) ?? [];
-  return high === undefined || low === undefined ? null : Number.parseInt(high + low, 16);
+  const time = TIMED_ID.exec(id)?.[1];
+  return time === undefined ? null : Number.parseInt(time, 16);
 }
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,7 +1,7 @@
-// GUIDs that sort in the order of their creation.
+// GUIDs that sort in the order of their creation, and those that contain a time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOrderedIds } from '../../src/core/ids.js';
+import { createOrderedIds, createTimedId, timeOfId } from '../../src/core/ids.js';
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -10,6 +10,14 @@ test('ids begin with the time and are UUIDs of version 7', () => {
   const id = newId();
   assert.match(id, VERSION_7);
   assert.equal(id.slice(0, 13), '01234567-89ab');
+});
+
+test('ids of sessions contain their time, and their first digits tell one from another', () => {
+  const [one, other] = [createTimedId(0x0123456789ab), createTimedId(0x0123456789ab)];
+  assert.match(one, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-0123456789ab$/);
+  assert.equal(timeOfId(one), 0x0123456789ab);
+  assert.notEqual(one.slice(0, 8), other.slice(0, 8));
+  for (const id of [createOrderedIds(() => 1000)(), crypto.randomUUID()]) assert.equal(timeOfId(id), null);
 });
 
 test('ids grow within a millisecond, beyond its counter, and when the clock is set back', () => {
