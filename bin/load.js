@@ -16,8 +16,7 @@ const {
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { Script, constants } = require('node:vm');
-const { setFlagsFromString } = require('node:v8');
-const { isMainThread, threadId } = require('node:worker_threads');
+const { threadId } = require('node:worker_threads');
 const { crc32 } = require('node:zlib');
 
 const PROGRAM = join(__dirname, '../dist/program');
@@ -25,10 +24,6 @@ const PROGRAM = join(__dirname, '../dist/program');
 const KEPT = join(__dirname, '../dist/kept-code');
 /** The code is kept when the daemon has started, so that it includes the functions that a start calls. Commands end before. */
 const KEEP_AFTER_MS = 5000;
-
-// A third of what V8 inlines by default: in the first seconds under load, optimizing took as long as writing the log, and the code did not
-// run faster for it. For all threads, and before code is read: V8 refuses code that was kept with other flags.
-if (isMainThread) setFlagsFromString('--max-inlined-bytecode-size-cumulative=300');
 
 const loaded = new Map();
 /** The scripts of which no code, or that of another version of V8, is kept. */
@@ -95,6 +90,7 @@ function keep() {
  * of it. Throws when it cannot.
  */
 module.exports.keepAll = function keepAll() {
+  const { setFlagsFromString } = require('node:v8');
   // Off again before the code is kept: V8 refuses code that was kept with other flags than it is read with.
   setFlagsFromString('--no-lazy');
   for (const name of readdirSync(PROGRAM))
