@@ -27,9 +27,10 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
 
   describe('an account is sold', () => {
     test('for a month and sent with four clicks and its name; what is sent lets the player in', async (t) => {
+      // Before the window opens: an open one learns of it a moment later.
+      await api('PUT', '/settings/public-address', { host: 'gate.example.com', port: 10_801 });
       const { page, visit, errors } = await open(t);
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-      await api('PUT', '/settings/public-address', { host: 'gate.example.com', port: 10_801 });
       await visit('/accounts');
       const clicks = await countClicks(page);
       await page.click('.page-head >> text=New account');
