@@ -1,7 +1,7 @@
 // The account directory: all accounts in memory, so that a login never waits for the database. It is a cache of the database.
 // Every change of an account, by this or another process, is put into the directory, which notifies its listeners.
 import { AddressIndex, type AddressRefusal, addressTaken } from './access/address-list.js';
-import type { Account } from './account.js';
+import { type Account, withLastLogin } from './account.js';
 import { AddressTaken } from './account-store.js';
 import {
   type AddressSettings,
@@ -108,14 +108,14 @@ export class AccountDirectory {
   loggedIn(id: string, at: number): void {
     const account = this.#byId.get(id);
     if (!account) return;
-    this.#set({ ...account, lastLoginAt: at });
+    this.#set(withLastLogin(account, at));
     this.#unsavedLogins.set(id, at);
   }
 
   /** Records a login on another node. That node writes it to the database. */
   loggedInElsewhere(id: string, at: number): void {
     const account = this.#byId.get(id);
-    if (account && at > (account.lastLoginAt ?? 0)) this.#set({ ...account, lastLoginAt: at });
+    if (account && at > (account.lastLoginAt ?? 0)) this.#set(withLastLogin(account, at));
   }
 
   /** Takes the unwritten logins. The caller returns them with `restoreLogins` when writing fails. */

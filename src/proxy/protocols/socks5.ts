@@ -59,8 +59,12 @@ const NOWHERE = new Uint8Array(4);
 /** `head` with ATYP, an address (an IPv4-mapped one as IPv4) and a port: RFC 1928 §4, §6 and §7. */
 export function withAddress(head: readonly number[], ip: IpBytes, port: number): Buffer {
   const address = unmap(ip);
-  const type = address.length === 4 ? AddressType.ipv4 : AddressType.ipv6;
-  return Buffer.from([...head, type, ...address, port >> 8, port & 0xff]);
+  const frame = Buffer.allocUnsafe(head.length + 3 + address.length);
+  frame.set(head);
+  frame[head.length] = address.length === 4 ? AddressType.ipv4 : AddressType.ipv6;
+  frame.set(address, head.length + 1);
+  frame.writeUInt16BE(port, frame.length - 2);
+  return frame;
 }
 
 const REPLY_BY_ERRNO: Readonly<Record<string, ReplyCode>> = {
