@@ -15,7 +15,7 @@ const config = { shutdownGrace: '0s', stopTimeout: '300ms', database: { busyTime
 
 /** Locks the daemon's database as another program would; call the returned function to unlock it. */
 async function lock(t: TestContext, { dataDir }: TestDaemon): Promise<() => Promise<void>> {
-  const db = connectSqlite(sqliteClient, join(dataDir, 'pulsegate.db'), 1000);
+  const db = connectSqlite(sqliteClient, join(dataDir, 'pulsegate.db'), 30_000);
   t.after(() => db.destroy());
   await db.raw('begin immediate');
   return async () => {

@@ -84,7 +84,7 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   assert.equal(replaced.answer, `500 ${STORAGE_PROBLEMS['database-replaced']}`);
   assert.ok(replaced.messages.includes('database lost: database-replaced'));
 
-  const otherConnection = connectSqlite(sqliteClient, file, 1000);
+  const otherConnection = connectSqlite(sqliteClient, file, 30_000);
   t.after(() => otherConnection.destroy());
   const locked = await outage(
     daemon,
@@ -118,7 +118,7 @@ test('while the database is locked, every change is answered 503 with the reason
   });
   const id = await daemon.addAccount('player', 'secret');
   const account = `/api/v1/accounts/${id}`;
-  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 1000);
+  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 30_000);
   t.after(() => database.destroy());
   await database.raw('begin immediate');
   const operator = { name: 'kim', password: 'a good password', role: 'viewer' };
@@ -165,7 +165,7 @@ test('a write whose client has gone is not made when the lock of another program
   const daemon = await startTestDaemon(t, {
     config: { ...config, database: { busyTimeout: '30s', checkInterval: '1h' } },
   });
-  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 1000);
+  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 30_000);
   t.after(() => database.destroy());
   await database.raw('begin immediate');
   const send = (username: string, signal?: AbortSignal) =>
@@ -199,7 +199,7 @@ test('days from the first login begin with a login while the database is locked,
   assert.equal((await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
   const player = { username: 'player', password: 'secret', plan: 'days' };
   assert.equal((await daemon.api('POST', '/api/v1/accounts', player)).status, 201);
-  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 1000);
+  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 30_000);
   t.after(() => database.destroy());
   await database.raw('begin immediate');
   const before = Date.now();

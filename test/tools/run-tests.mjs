@@ -17,6 +17,8 @@ const FILE_TIMEOUT_MS = 400_000;
 /** The duration of each file in the last run, in seconds. The longest files start first. */
 const TIMES_FILE = 'dist/.test-times.json';
 const SLOWEST_SHOWN = 10;
+/** Lines of a failed file that are shown again at the end. */
+const FAILURE_LINES = 40;
 const SHARED_POSTGRES = 'test/helpers/shared-postgres.ts';
 /** Durations of the longest files on two cores, in seconds: on a fresh machine these files must not start last. */
 const LONG_FILES = {
@@ -177,12 +179,24 @@ function report() {
   }
   const failed = results.filter((result) => result.failed);
   for (const problem of problems) console.log(`FAILED: ${problem}`);
-  for (const { file } of failed) console.log(`FAILED: ${file}`);
+  for (const { file, output } of failed) {
+    console.log(`FAILED: ${file}\n${failures(output).join('\n')}`);
+  }
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   const idle = (idleSeconds() - idleAtStart).toFixed(0);
   console.log(
     `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s, ${cpuSeconds.toFixed(0)} s of CPU, ${idle} s of ${cpus().length} processors idle`,
   );
+}
+
+/** Returns the end of the output, which names what failed: for a reader who has only the last lines of a log. */
+function failures(output) {
+  const from = Math.max(
+    output.lastIndexOf('✖ failing tests:'),
+    output.search(/^✖ (not done|the process|process)/m),
+    0,
+  );
+  return output.slice(from).trim().split('\n').slice(0, FAILURE_LINES);
 }
 
 /** Returns the summed idle time of this machine's processors. */

@@ -83,7 +83,7 @@ async function changeDatabase(dataDir: string, change: (db: Knex) => Promise<voi
   const isPg = options.client === 'pg';
   const db = isPg
     ? connectPg(options.connection, 1)
-    : connectSqlite(options.client, `${dataDir}/pulsegate.db`, 1_000);
+    : connectSqlite(options.client, `${dataDir}/pulsegate.db`, 30_000);
   await change(db);
   await db.destroy();
 }
