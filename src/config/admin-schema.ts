@@ -9,6 +9,7 @@ import {
   listenHosts,
   listenPort,
   oneOf,
+  orNull,
   report,
   section,
   servedHost,
@@ -18,7 +19,7 @@ import {
   whole,
 } from './fields.js';
 
-const pemFile = () => text('the path of a PEM file').nullable().default(null);
+const pemFile = () => orNull(text('the path of a PEM file'));
 
 const tls = section({
   cert: pemFile(),
@@ -37,26 +38,20 @@ const playerPage = section({
   pac: flag().default(false),
   outsideWhitelist: flag().default(false),
   host: listenHosts().prefault('localhost'),
-  port: whole(1, 65_535).nullable().default(null),
-  url: textThat(
-    'null, or the start of the addresses of players: http:// or https://, a host and a port, without a path',
-    (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url),
-  )
-    .nullable()
-    .default(null),
+  port: orNull(whole(1, 65_535)),
+  url: orNull(
+    textThat(
+      'null, or the start of the addresses of players: http:// or https://, a host and a port, without a path',
+      (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url),
+    ),
+  ),
   title: text(
     'a name of 1 to 64 characters, without commas and control characters',
     /^[^\p{Cc},]{1,64}$/u,
   ).default('Pulsegate'),
-  color: text('null, or a colour such as "#2b5fd9"', /^#[\da-f]{6}$/i)
-    .nullable()
-    .default(null),
-  picture: text('null, or the path of a PNG, JPEG or WebP file', /\.(png|jpe?g|webp)$/i)
-    .nullable()
-    .default(null),
-  contact: text('null, or a text of 1 to 500 characters', /^.{1,500}$/su)
-    .nullable()
-    .default(null),
+  color: orNull(text('null, or a colour such as "#2b5fd9"', /^#[\da-f]{6}$/i)),
+  picture: orNull(text('null, or the path of a PNG, JPEG or WebP file', /\.(png|jpe?g|webp)$/i)),
+  contact: orNull(text('null, or a text of 1 to 500 characters', /^.{1,500}$/su)),
   mayChange: z
     .array(oneOf('password', 'authorizedAddresses'))
     .register(about, { allowed: PLAYER_CHANGES })
@@ -84,7 +79,7 @@ export const adminSchema = section({
     maxAtOnce: whole(1, 64).default(1),
     maxWaiting: whole(0, 10_000).default(32),
   }).prefault({}),
-  totpKeyFile: text('the path of a file with 64 hexadecimal digits').nullable().default(null),
+  totpKeyFile: orNull(text('the path of a file with 64 hexadecimal digits')),
   logins: section({
     days: whole(1, 3_650).default(90),
     maxEntries: whole(1, 100_000_000).default(500_000),

@@ -107,5 +107,8 @@ export const httpUrl = () =>
 export const report = (context: z.RefinementCtx, path: (string | number)[], allowed: string): void =>
   context.addIssue({ code: 'custom', path, message: allowed });
 
+/** A value that need not be given; null when it is not. */
+export const orNull = <S extends z.ZodType>(schema: S) => schema.nullable().default(null);
+
 /** A group of keys. Unknown keys are errors. */
 export const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);

@@ -20,6 +20,7 @@ import {
   flag,
   httpUrl,
   oneOf,
+  orNull,
   report,
   secret,
   section,
@@ -44,8 +45,8 @@ const database = section({
   client: oneOf('auto', 'sqlite3', 'node:sqlite', '@photostructure/sqlite', 'better-sqlite3', 'pg').default(
     'auto',
   ),
-  connection: connectionString().nullable().default(null),
-  connectionFile: text('a file path').nullable().default(null),
+  connection: orNull(connectionString()),
+  connectionFile: orNull(text('a file path')),
   poolSize: whole(1, 1_000).default(10),
   busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
   answerTimeout: duration({ min: '100ms', max: '1m' }).prefault('3s'),
@@ -62,9 +63,7 @@ const database = section({
 });
 
 const node = section({
-  name: text('a name of 1 to 253 letters, digits, dots, dashes and underscores', /^[\w.-]{1,253}$/)
-    .nullable()
-    .default(null),
+  name: orNull(text('a name of 1 to 253 letters, digits, dots, dashes and underscores', /^[\w.-]{1,253}$/)),
   lease: duration({ min: '1s', max: '5m' }).prefault('10s'),
 });
 
@@ -152,8 +151,8 @@ const egress = section({
 });
 
 const geo = section({
-  country: text('a file path').nullable().default(null),
-  asn: text('a file path').nullable().default(null),
+  country: orNull(text('a file path')),
+  asn: orNull(text('a file path')),
 });
 
 const game = section({
@@ -207,11 +206,11 @@ const traffic = section({
   retention: section({ days: whole(1, 36_500).default(92) }).prefault({}),
 });
 
-const metrics = section({ token: secret('a token of 16 characters or more').nullable().default(null) });
+const metrics = section({ token: orNull(secret('a token of 16 characters or more')) });
 
 const notices = section({
-  url: httpUrl().nullable().default(null),
-  secret: signingSecret().nullable().default(null),
+  url: orNull(httpUrl()),
+  secret: orNull(signingSecret()),
   timeout: duration({ min: '10ms', max: '5m' }).prefault('15s'),
   maxTries: whole(1, 100).default(10),
   backoff: duration({ min: '10ms', max: '1h' }).prefault('1s'),

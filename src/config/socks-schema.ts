@@ -14,6 +14,7 @@ import {
   listenHosts,
   listenPort,
   oneOf,
+  orNull,
   report,
   secret,
   section,
@@ -24,24 +25,24 @@ import {
 } from './fields.js';
 
 const portRange = () =>
-  textThat(
-    'null, or a range of ports such as "40000-49999"',
-    (range) => range.includes('-') && parsePortRange(range) !== null,
-  )
-    .nullable()
-    .default(null);
+  orNull(
+    textThat(
+      'null, or a range of ports such as "40000-49999"',
+      (range) => range.includes('-') && parsePortRange(range) !== null,
+    ),
+  );
 
 const publicAddress = () => {
   const allowed = 'null, an IP address, or a list of one IPv4 and one IPv6 address';
   const address = textThat(allowed, (each) => isIP(each) !== 0);
-  return z
-    .union([address, z.array(address).min(1).max(2)])
-    .refine(
-      (list) => typeof list === 'string' || list.length < 2 || isIP(list[0] ?? '') !== isIP(list[1] ?? ''),
-    )
-    .register(about, { allowed })
-    .nullable()
-    .default(null);
+  return orNull(
+    z
+      .union([address, z.array(address).min(1).max(2)])
+      .refine(
+        (list) => typeof list === 'string' || list.length < 2 || isIP(list[0] ?? '') !== isIP(list[1] ?? ''),
+      )
+      .register(about, { allowed }),
+  );
 };
 
 const udp = section({
@@ -107,15 +108,12 @@ const upstream = section({
     'the host and port of a SOCKS5 or HTTP proxy, such as proxy.example:1080 or http://proxy.example:3128, with TLS socks5s:// or https://, then also with ?ca=/FILE or ?fingerprint=SHA-256',
     (where) => parseProxy(where) !== null,
   ).nullable(),
-  exit: text(
-    'null, or the name of the exit: 1 to 64 letters, digits, dots, dashes and underscores',
-    EXIT_NAME,
-  )
-    .nullable()
-    .default(null),
-  username: text('a user name of 1 to 255 bytes').nullable().default(null),
-  password: secret('a password of 1 to 255 bytes').nullable().default(null),
-  passwordFile: text('a file path').nullable().default(null),
+  exit: orNull(
+    text('null, or the name of the exit: 1 to 64 letters, digits, dots, dashes and underscores', EXIT_NAME),
+  ),
+  username: orNull(text('a user name of 1 to 255 bytes')),
+  password: orNull(secret('a password of 1 to 255 bytes')),
+  passwordFile: orNull(text('a file path')),
   names: oneOf('here', 'proxy').default('here'),
 }).superRefine(({ match, username, password, passwordFile }, context) => {
   try {
@@ -142,10 +140,8 @@ function checkExitNames(rules: readonly { readonly exit: string | null }[], cont
 export const socksSchema = section({
   host: listenHosts().prefault('127.0.0.1'),
   port: listenPort().default(1080),
-  publicHost: textThat('null, or the host name or address that players connect to', isPublicHost)
-    .nullable()
-    .default(null),
-  publicPort: whole(1, 65_535).nullable().default(null),
+  publicHost: orNull(textThat('null, or the host name or address that players connect to', isPublicHost)),
+  publicPort: orNull(whole(1, 65_535)),
   protocols: protocols().default([...PROTOCOLS]),
   http: section({
     maxHeader: size({ min: '1KiB', max: '1MiB' }).prefault('16KiB'),
@@ -169,8 +165,8 @@ export const socksSchema = section({
     )
     .default([]),
   maxConnections: autoOr(1_000_000),
-  maxConnectionsPerAccount: whole(1, 1_000_000).nullable().default(null),
-  maxConnectionsPerSource: whole(1, 1_000_000).nullable().default(null),
+  maxConnectionsPerAccount: orNull(whole(1, 1_000_000)),
+  maxConnectionsPerSource: orNull(whole(1, 1_000_000)),
   maxHandshakes: autoOr(1_000_000),
   maxHandshakesPerSource: whole(1, 1_000_000).default(512),
   login: section({

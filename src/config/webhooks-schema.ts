@@ -15,6 +15,7 @@ import {
   flag,
   httpUrl,
   oneOf,
+  orNull,
   report,
   secret,
   section,
@@ -73,18 +74,17 @@ function checkSecrets(secrets: Secrets, context: z.RefinementCtx, where: string)
       report(context, [`${key}File`], `null, because ${where}${key} is also set`);
 }
 
-const senderSecret = () =>
-  secret('the secret that the sender signs with, 1 to 4096 characters').nullable().default(null);
+const senderSecret = () => orNull(secret('the secret that the sender signs with, 1 to 4096 characters'));
 
 /** Deliveries of a sender that signs them instead of sending the token. */
 const signature = section({
   scheme: oneOf(...SIGNATURE_SCHEMES),
   secret: senderSecret(),
-  secretFile: path().nullable().default(null),
+  secretFile: orNull(path()),
   previousSecret: senderSecret(),
-  previousSecretFile: path().nullable().default(null),
+  previousSecretFile: orNull(path()),
   tolerance: duration({ min: '10s', max: '24h' }).prefault('5m'),
-  message: textThat(TEMPLATE_FORM, isTemplate).nullable().default(null),
+  message: orNull(textThat(TEMPLATE_FORM, isTemplate)),
 }).superRefine(({ scheme, ...secrets }, context) => {
   checkSecrets(secrets, context, '');
   if (!secrets.secret && !secrets.secretFile)
@@ -98,10 +98,10 @@ const signature = section({
 
 export const webhooksSchema = section({
   enabled: flag().default(false),
-  secret: secret().nullable().default(null),
-  secretFile: path().nullable().default(null),
-  previousSecret: secret().nullable().default(null),
-  previousSecretFile: path().nullable().default(null),
+  secret: orNull(secret()),
+  secretFile: orNull(path()),
+  previousSecret: orNull(secret()),
+  previousSecretFile: orNull(path()),
   allowFrom: z
     .array(
       textThat('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8', isWhitelistEntry),
@@ -125,8 +125,8 @@ export const webhooksSchema = section({
     .record(
       agentName(),
       section({
-        sessionKey: text(SESSION_KEY_FORM, SESSION_KEY).nullable().default(null),
-        signature: signature.nullable().default(null),
+        sessionKey: orNull(text(SESSION_KEY_FORM, SESSION_KEY)),
+        signature: orNull(signature),
       }),
     )
     .default({}),
@@ -149,7 +149,7 @@ const channel = () =>
       section({
         type: z.literal('http'),
         url: httpUrl(),
-        secret: signingSecret().nullable().default(null),
+        secret: orNull(signingSecret()),
         timeout: duration({ min: '100ms', max: '1h' }).prefault('15s'),
         maxTries: whole(1, 100).default(10),
         backoff: duration({ min: '10ms', max: '1h' }).prefault('1s'),
@@ -164,7 +164,7 @@ const variableName = () =>
   );
 
 /** The nodes that run an agent which needs something of their machine; null: all nodes. */
-const nodes = () => z.array(text('the name of a node')).min(1).nullable().default(null);
+const nodes = () => orNull(z.array(text('the name of a node')).min(1));
 
 /** The keys of every agent type. */
 const common = {
@@ -178,14 +178,14 @@ const agent = z.discriminatedUnion('type', [
   section({
     type: z.literal('command'),
     command: z.array(text('a program or an argument, as text')).min(1),
-    cwd: text('a folder').nullable().default(null),
-    allow: section({ read: z.array(absolutePath()).default([]), write: z.array(absolutePath()).default([]) })
-      .nullable()
-      .default(null),
+    cwd: orNull(text('a folder')),
+    allow: orNull(
+      section({ read: z.array(absolutePath()).default([]), write: z.array(absolutePath()).default([]) }),
+    ),
     limits: section({
       memory: size({ min: '16MiB', max: '1TiB' }).prefault('4GiB'),
       processes: whole(1, 1_000_000).default(1024),
-      cpu: duration({ min: '1s', max: '24d' }).nullable().default(null),
+      cpu: orNull(duration({ min: '1s', max: '24d' })),
     }).prefault({}),
     nodes: nodes(),
     env: z.record(variableName(), secret('the value of a variable, 1 to 4096 characters')).default({}),
@@ -195,15 +195,15 @@ const agent = z.discriminatedUnion('type', [
   section({
     type: z.literal('http'),
     url: httpUrl(),
-    apiKeyFile: path().nullable().default(null),
+    apiKeyFile: orNull(path()),
     ...common,
   }),
   section({
     type: z.literal('openai'),
     baseUrl: httpUrl(),
     model: text('the name of a model'),
-    apiKeyFile: path().nullable().default(null),
-    system: text('a text of 1 to 4096 characters').nullable().default(null),
+    apiKeyFile: orNull(path()),
+    system: orNull(text('a text of 1 to 4096 characters')),
     maxTokens: whole(1, 10_000_000).default(1024),
     historyMessages: whole(0, 10_000).default(40),
     historySize: size({ min: '1B', max: '64MiB' }).prefault('64KiB'),
