@@ -1,6 +1,9 @@
 // Detects the encoding of a text file from its bytes, and decodes it as a stream.
+
 import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
+import { succeeds } from '../core/errors.js';
+import { decoded, UTF8_WITHOUT_MARK } from '../core/text.js';
 
 export const FILE_ENCODINGS = ['utf-8', 'gb18030', 'utf-16le', 'utf-16be'] as const;
 /** `gb18030` includes its subsets GBK and GB 2312, which Excel uses for CSV on Chinese Windows. */
@@ -87,13 +90,9 @@ function encodingOf(
   }
   const rest = held.subarray(asciiLength(held));
   if (!isAll && rest.length < DECIDING_BYTES) return null;
-  try {
-    // The buffer may end in the middle of a character.
-    new TextDecoder('utf-8', { fatal: true }).decode(rest, { stream: !isAll });
-    return 'utf-8';
-  } catch {
-    return 'gb18030';
-  }
+  // The buffer may end in the middle of a character.
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return succeeds(() => decoder.decode(rest, { stream: !isAll })) ? 'utf-8' : 'gb18030';
 }
 
 function asciiLength(bytes: Buffer): number {
@@ -104,10 +103,5 @@ function asciiLength(bytes: Buffer): number {
 }
 
 /** Decodes complete bytes as UTF-8, or else as GB 18030. */
-export function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('gb18030').decode(bytes);
-  }
-}
+export const textOf = (bytes: Buffer): string =>
+  decoded(bytes, UTF8_WITHOUT_MARK) ?? new TextDecoder('gb18030').decode(bytes);

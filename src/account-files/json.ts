@@ -1,5 +1,7 @@
 // Accounts as a JSON array of objects (RFC 8259), parsed and written one object at a time.
+
 import { Readable } from 'node:stream';
+import { parseJson } from '../core/text.js';
 import { because, type FileView, type ReasonCode, toRow } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
 
@@ -37,13 +39,8 @@ function* read(
   zone: string | undefined,
 ): Generator<FileRecord> {
   for (const { line, text } of objects) {
-    let fields: unknown;
-    try {
-      fields = JSON.parse(text);
-    } catch {
-      // The message of JSON.parse quotes the text, which may contain a password.
-      throw new FormError('not-json');
-    }
+    const fields = parseJson(text);
+    if (fields === undefined) throw new FormError('not-json');
     yield readRecord(line, fields as Record<string, unknown>, zone);
   }
 }

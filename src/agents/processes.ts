@@ -1,19 +1,15 @@
 // Processes of agents: sends signals to process groups, and finds processes that survived a crash of the daemon.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { RUN_ID_VARIABLE } from '../core/agents/run-store.js';
+import { succeeds, tryOr } from '../core/errors.js';
 
 const MAX_ROUNDS = 100;
 
 /** Signals every process of a group. Returns false when the group has no process. */
-export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(-groupId, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const signalGroup = (groupId: number, signal: NodeJS.Signals): boolean =>
+  succeeds(() => process.kill(-groupId, signal));
 
 /**
  * Kills every process with one of these run ids in its environment, in any process group. Finds none without /proc. Returns the
@@ -29,41 +25,25 @@ export function killRunProcesses(runIds: ReadonlySet<string>): number {
     );
     if (found.length === 0) break;
     for (const pid of found) {
-      kill(pid);
+      // It fails for a process that has ended by itself.
+      succeeds(() => process.kill(pid, 'SIGKILL'));
       killed.add(pid);
     }
   }
   return killed.size;
 }
 
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has ended by itself.
-  }
-}
-
-function processIds(): number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
+const processIds = (): number[] =>
+  tryOr([], () => readdirSync('/proc'))
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 
 /** The run id in the initial environment of a process; null when there is none or it cannot be read. */
 function runIdOf(pid: number): string | null {
-  try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-    const mark = variables.find((variable) => variable.startsWith(`${RUN_ID_VARIABLE}=`));
-    // A zombie's environment is empty, so a killed process is not found again.
-    return mark?.slice(RUN_ID_VARIABLE.length + 1) ?? null;
-  } catch {
-    return null;
-  }
+  const variables = tryOr('', () => readFileSync(`/proc/${pid}/environ`, 'latin1')).split('\0');
+  const mark = variables.find((variable) => variable.startsWith(`${RUN_ID_VARIABLE}=`));
+  // A zombie's environment is empty, so a killed process is not found again.
+  return mark?.slice(RUN_ID_VARIABLE.length + 1) ?? null;
 }
 
 /** Identifies this machine and its boot: a process id has a meaning only within one boot. */
@@ -79,20 +59,7 @@ export function processStart(pid: number): string {
 }
 
 /** Returns whether the process that started at `start` still runs. */
-export function isAlive(pid: number, start: string): boolean {
-  if (start !== '') return processStart(pid) === start;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isAlive = (pid: number, start: string): boolean =>
+  start === '' ? succeeds(() => process.kill(pid, 0)) : processStart(pid) === start;
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
+const readText = (path: string): string => tryOr('', () => readFileSync(path, 'utf8')).trim();

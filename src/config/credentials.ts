@@ -65,12 +65,9 @@ async function readPassword(
 }
 
 async function readPasswordFile(file: string, where: string): Promise<string> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
+  const bytes = await readFile(file).catch((error: unknown) => {
     throw configError(where, `the file ${file} cannot be read (${codeOf(error) ?? 'unknown error'})`, error);
-  }
+  });
   if (bytes.length > MAX_BYTES)
     throw configError(where, `the file ${file} is larger than ${MAX_BYTES} bytes`);
   const password = bytes.toString('utf8').replace(/\r?\n$/, '');

@@ -1,4 +1,5 @@
 // Reads the YAML file and keeps the line and column of each key for error messages.
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
@@ -15,6 +16,7 @@ import {
   visit,
 } from 'yaml';
 import { codeOf } from '../core/errors.js';
+import { decoded, UTF8_WITHOUT_MARK } from '../core/text.js';
 import { ConfigError, configError } from './config-error.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -67,18 +69,13 @@ export async function readConfigFile(name: string, cwd: string) {
 }
 
 async function readText(name: string, cwd: string): Promise<string> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(resolve(cwd, name));
-  } catch (error) {
+  const bytes = await readFile(resolve(cwd, name)).catch((error: unknown) => {
     throw configError(name, READ_FAULTS[codeOf(error) ?? ''] ?? 'the file cannot be read', error);
-  }
+  });
   if (bytes.length > MAX_BYTES) throw configError(name, 'the file is larger than 4 MiB');
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw configError(name, 'the file is not valid UTF-8', error);
-  }
+  const text = decoded(bytes, UTF8_WITHOUT_MARK);
+  if (text === null) throw configError(name, 'the file is not valid UTF-8');
+  return text;
 }
 
 const READ_FAULTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 // The keys `webhooks` and `agents`: access to the webhooks, the agents, and the channels of their replies.
+
 import { z } from 'zod';
 import {
   isSenderSecret,
@@ -9,6 +10,7 @@ import {
 import { AGENT_NAME, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import { isSocketPath, MAX_SOCKET_PATH_BYTES } from '../core/endpoints.js';
+import { succeeds } from '../core/errors.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
 import {
   duration,
@@ -50,14 +52,7 @@ const TEMPLATE_FORM =
   `a text with JSONPath in braces, such as "Issue {$.issue.title}": names and indexes only, ` +
   `at most ${MAX_PLACEHOLDERS} of them, ${MAX_TEMPLATE_CHARS} characters`;
 
-function isTemplate(text: string): boolean {
-  try {
-    compileMessageTemplate(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isTemplate = (text: string): boolean => succeeds(() => compileMessageTemplate(text));
 
 /** A secret, and during a change the previous one, each in the configuration or in a file. */
 interface Secrets {

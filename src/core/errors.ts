@@ -4,6 +4,22 @@
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
+/** Returns what `work` returns; `otherwise` if it throws: for functions that say by an exception that there is nothing. */
+export function tryOr<Otherwise, Result>(otherwise: Otherwise, work: () => Result): Otherwise | Result {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Whether `work` returns without an exception. */
+export const succeeds = (work: () => unknown): boolean =>
+  tryOr(false, () => {
+    work();
+    return true;
+  });
+
 /** A failed start. The message says what is wrong, where, and what to do. Callers decide by `code`. */
 export class StartError extends Error {
   override readonly name = 'StartError';

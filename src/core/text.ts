@@ -1,4 +1,5 @@
 // Texts for logs, terminals and messages: unprintable characters, values in a text, and the nearest known name.
+import { tryOr } from './errors.js';
 
 // Controls, invisible formatting (bidi marks and overrides, zero-width), line and paragraph separators, lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -43,13 +44,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export const UTF8_WITHOUT_MARK = new TextDecoder('utf-8', { fatal: true });
 
 /** The text of bytes; null: they are not of the encoding. @param decoder a fatal one */
-export function decoded(bytes: Uint8Array, decoder = UTF8): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-}
+export const decoded = (bytes: Uint8Array, decoder = UTF8): string | null =>
+  tryOr(null, () => decoder.decode(bytes));
+
+/** The value of a JSON text; undefined: it is malformed. The error of JSON.parse would quote the text, and with it a password. */
+export const parseJson = (text: string): unknown => tryOr(undefined, () => JSON.parse(text) as unknown);
 
 /** `text` on one line: a space in place of each run of white space and control, invisible or unassigned characters. */
 export const oneLine = (text: string): string => text.replace(/[\p{C}\s]+/gu, ' ').trim();

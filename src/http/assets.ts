@@ -1,7 +1,9 @@
 // Built files for browsers: the console and the player page. The folder is listed once, and the files are sent with a strict Content-Security-Policy.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import type { Context, Middleware } from 'koa';
+import { tryOr } from '../core/errors.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -93,15 +95,10 @@ export const readAsset = (file: string): Asset => ({
   isImmutable: false,
 });
 
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
-  } catch {
-    return [];
-  }
-}
+const list = (folder: string): string[] =>
+  tryOr([], () => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 
 /** Serves the files of `folder`. Without a build, `/` explains how to make one. */
 export function serveConsole(folder: string): Middleware {

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { decoded, UTF8_WITHOUT_MARK } from '../core/text.js';
+import { decoded, parseJson, UTF8_WITHOUT_MARK } from '../core/text.js';
 import { quoted, type Refusal, refusal } from './answer.js';
 import { type Fields, fieldsOf } from './fields.js';
 
@@ -56,13 +56,8 @@ function headersRefusal(ctx: Context): Refusal | null {
 }
 
 function parseObject(text: string): JsonBody {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The detail omits the parser's message, which quotes the body and with it a password.
-    return refusal('malformed-request', 'the body is not valid JSON');
-  }
+  const value = parseJson(text);
+  if (value === undefined) return refusal('malformed-request', 'the body is not valid JSON');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
     return refusal('malformed-request', `the body is ${found}; expected a JSON object`);

@@ -1,9 +1,11 @@
 // Routes outside /api/v1: health, the control socket's own, and webhooks.
+
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type Router from '@koa/router';
 import Koa, { type Context, type Middleware, type ParameterizedContext } from 'koa';
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
+import { tryOr } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/text.js';
 import { within } from '../core/timers.js';
@@ -127,11 +129,8 @@ export function createControlServer(
 }
 
 function userOf(header: string): string {
-  try {
-    return printable(decodeURIComponent(header), 60) || 'unknown';
-  } catch {
-    return 'unknown';
-  }
+  const name = tryOr('', () => decodeURIComponent(header));
+  return printable(name, 60) || 'unknown';
 }
 
 /** Answers everything under /hooks with `handle`. Other paths go on. */

@@ -148,13 +148,11 @@ export async function openTotpKeys(
 }
 
 async function readTotpKey(file: string): Promise<Buffer | null> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
     throw configError(file, `the TOTP key cannot be read (${codeOf(error) ?? 'unknown error'})`, error);
-  }
+  });
+  if (text === null) return null;
   if (!/^[0-9a-f]{64}$/i.test(text.trim()))
     throw configError(file, 'is not a TOTP key: expected 64 hexadecimal digits (openssl rand -hex 32)');
   return Buffer.from(text.trim(), 'hex');

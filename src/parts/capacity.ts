@@ -1,7 +1,9 @@
 // The limits of this process (getrlimit(2)), and those of connections, which the configuration sets or `auto` derives from the limit
 // of file descriptors (RLIMIT_NOFILE).
+
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.js';
+import { tryOr } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { preparePriorities, yieldToPlayers } from '../proxy/thread-priority.js';
 import type { Part } from './lifecycle.js';
@@ -63,14 +65,10 @@ export function lowAddressSpace(): number | null {
 
 /** Returns a soft limit; null without /proc (not Linux). */
 function limitOf(name: string): number | null {
-  try {
-    const [, soft] =
-      new RegExp(`^${name}\\s+(\\d+|unlimited)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    if (soft === undefined) return null;
-    return soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft);
-  } catch {
-    return null;
-  }
+  const limits = tryOr('', () => readFileSync('/proc/self/limits', 'utf8'));
+  const [, soft] = new RegExp(`^${name}\\s+(\\d+|unlimited)`, 'm').exec(limits) ?? [];
+  if (soft === undefined) return null;
+  return soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft);
 }
 
 /** The value of `maxConnections: auto` for a limit of `descriptors`; at least 1. `hasTls`: some connections may use TLS. */

@@ -1,9 +1,11 @@
 // Checks the configured files for `config check` and `doctor`. The daemon makes the same checks at its start.
+
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { allowWarnings, lostPaths } from '../agents/confinement/access.js';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readPem, readTlsFiles } from '../config.js';
+import { succeeds } from '../core/errors.js';
 import { parseProxy } from '../core/exits/exit.js';
 import { tlsFilesOf } from './certificates.js';
 import { geoWarnings, readGeoFiles } from './geo.js';
@@ -118,11 +120,5 @@ function problemsOf(read: () => unknown): readonly Problem[] {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return !isFolder(path);
-  } catch {
-    return false;
-  }
-}
+const isProgram = (path: string): boolean =>
+  succeeds(() => accessSync(path, constants.X_OK)) && !isFolder(path);

@@ -1,8 +1,10 @@
 // On Linux the threads that serve players have names, for `top -H`, and come before all other threads of the process when the
 // processors are busy: an export, a search or an import then waits for players, and not they for it.
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { succeeds, tryOr } from '../core/errors.js';
 
 const IS_LINUX = process.platform === 'linux';
 const PREFIX = 'players:';
@@ -28,14 +30,10 @@ export function preparePriorities(nice = initialNice() ?? getPriority()): void {
 }
 
 /** Takes back the priority that this thread has given up. Returns false without CAP_SYS_NICE or RLIMIT_NICE. */
-function tryToHave(nice: number): boolean {
-  try {
+const tryToHave = (nice: number): boolean =>
+  succeeds(() => {
     if (nice !== getPriority()) setPriority(nice);
-    return true;
-  } catch {
-    return false;
-  }
-}
+  });
 
 /**
  * For a thread that serves players, before anything else. A thread that is started later than `yieldToPlayers` also takes back the
@@ -46,11 +44,8 @@ function tryToHave(nice: number): boolean {
 export function prioritizeThread(name: string): boolean {
   const nice = initialNice();
   if (!IS_LINUX || nice === undefined) return true;
-  try {
-    writeFileSync('/proc/thread-self/comm', PREFIX + name);
-  } catch {
-    // Without /proc the main thread gives up nothing.
-  }
+  // Without /proc the main thread gives up nothing.
+  succeeds(() => writeFileSync('/proc/thread-self/comm', PREFIX + name));
   return tryToHave(nice);
 }
 
@@ -62,21 +57,13 @@ export function prioritizeThread(name: string): boolean {
 export function yieldToPlayers(nice: number): boolean {
   if (!IS_LINUX || nice === 0) return true;
   const value = Math.min(MAX_NICE, (initialNice() ?? getPriority()) + nice);
-  try {
+  return succeeds(() => {
     for (const tid of readdirSync('/proc/self/task')) {
       if (!isOfPlayers(tid)) setPriority(Number(tid), value);
     }
-    return true;
-  } catch {
-    return false;
-  }
+  });
 }
 
 /** A thread that has ended meanwhile serves nobody, and needs no other priority. */
-function isOfPlayers(tid: string): boolean {
-  try {
-    return readFileSync(`/proc/self/task/${tid}/comm`, 'utf8').startsWith(PREFIX);
-  } catch {
-    return true;
-  }
-}
+const isOfPlayers = (tid: string): boolean =>
+  tryOr(true, () => readFileSync(`/proc/self/task/${tid}/comm`, 'utf8').startsWith(PREFIX));

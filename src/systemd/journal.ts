@@ -1,5 +1,7 @@
 // The journal of systemd: whether an output is one, and how a line says its priority (sd-daemon(3)).
+
 import { fstatSync } from 'node:fs';
+import { tryOr } from '../core/errors.js';
 
 /** The levels of the log as priorities of syslog(3). */
 const PRIORITIES: Readonly<Record<string, number>> = {
@@ -18,10 +20,6 @@ export const journalPrefix = (level: string): string => `<${PRIORITIES[level] ??
 export function toJournal(fd: number, env = process.env): boolean {
   const stream = env['JOURNAL_STREAM'];
   if (!stream) return false;
-  try {
-    const { dev, ino } = fstatSync(fd, { bigint: true });
-    return stream === `${dev}:${ino}`;
-  } catch {
-    return false;
-  }
+  const output = tryOr(null, () => fstatSync(fd, { bigint: true }));
+  return output !== null && stream === `${output.dev}:${output.ino}`;
 }

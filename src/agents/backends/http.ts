@@ -1,6 +1,8 @@
 // Agents behind HTTP servers: `http`, and `openai`, any server with the chat-completions API.
+
 import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
+import { parseJson } from '../../core/text.js';
 import type { AgentSettings } from '../context.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
 import { callUntilStarted } from './reply.js';
@@ -54,14 +56,10 @@ function readReply({ status, headers, body }: Extract<HttpResult, { ok: true }>)
 function replyOf(text: string): string | null {
   // An agent without a reply (after a wake, for example) may answer with an empty body.
   if (text.trim() === '') return '';
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('reply' in value)) return null;
-    if (value.reply === null) return '';
-    return typeof value.reply === 'string' ? value.reply.replaceAll('\0', '\uFFFD') : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || !('reply' in value)) return null;
+  if (value.reply === null) return '';
+  return typeof value.reply === 'string' ? value.reply.replaceAll('\0', '\uFFFD') : null;
 }
 
 /** Returns the error text of a refused request. */
@@ -181,13 +179,7 @@ function readAnswer(result: HttpResult, options: OpenAiOptions): AgentOutput {
 
 /** Returns `choices[0].message.content`, or the model's refusal; null when there is neither. */
 function contentOf(body: Buffer): string | null {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
-  const message = member(member(member(answer, 'choices'), 0), 'message');
+  const message = member(member(member(parseJson(body.toString('utf8')), 'choices'), 0), 'message');
   const text = member(message, 'content') ?? member(message, 'refusal');
   return typeof text === 'string' ? text.replaceAll('\0', '\uFFFD') : null;
 }
@@ -218,11 +210,8 @@ const HINTS: Readonly<Record<number, (options: OpenAiOptions) => string>> = {
 
 /** Returns `error.message` of an error response, or the response itself. */
 function messageOf(body: Buffer): string {
-  try {
-    const answer: unknown = JSON.parse(body.toString('utf8'));
-    const message = member(member(answer, 'error'), 'message') ?? member(answer, 'error');
-    return typeof message === 'string' ? message : body.toString('utf8');
-  } catch {
-    return body.toString('utf8');
-  }
+  const text = body.toString('utf8');
+  const error = member(parseJson(text), 'error');
+  const message = member(error, 'message') ?? error;
+  return typeof message === 'string' ? message : text;
 }

@@ -1,6 +1,8 @@
 // What the program of a `command` agent may read, write and use up, and what one that was written before these rules misses.
+
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { tryOr } from '../../core/errors.js';
 import type { AgentSettings } from '../context.js';
 import type { Access } from './system.js';
 
@@ -81,13 +83,7 @@ const stat = (path: string) => statSync(path, { throwIfNoEntry: false, bigint: t
 const isFile = (path: string): boolean => exists(path)?.isFile() ?? false;
 
 /** Undefined too for what this user may not see. */
-function exists(path: string): ReturnType<typeof stat> {
-  try {
-    return stat(path);
-  } catch {
-    return undefined;
-  }
-}
+const exists = (path: string) => tryOr(undefined, () => stat(path));
 
 /** Identifies the files that the paths name now: a rule stays with a file that is replaced. */
 export function identityOf({ read, write }: Access): string {

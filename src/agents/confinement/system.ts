@@ -1,8 +1,10 @@
 // The system calls that confine a thread and the programs that it starts: Landlock (landlock(7)) and prctl(2). Linux on x64 and
 // arm64, through koffi.
+
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { getSystemErrorName } from 'node:util';
+import { tryOr } from '../../core/errors.js';
 
 /** The same numbers on every architecture. */
 const LANDLOCK_CREATE_RULESET = 444;
@@ -105,13 +107,8 @@ export function loadConfinement() {
   };
 }
 
-function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, constants.O_RDONLY | O_PATH);
-  } catch {
-    return null;
-  }
-}
+const openIfThere = (path: string): number | null =>
+  tryOr(null, () => openSync(path, constants.O_RDONLY | O_PATH));
 
 /** The first version of Landlock that handles truncation: before it, a program could empty files that it may not read. */
 const TRUNCATION_VERSION = 3;

@@ -1,8 +1,10 @@
 // The thread of a `command` agent: gives up its rights, then starts the programs, which inherit what is left. A process that did so
 // and became the program would cost an agent's run a start of Node.
+
 import { stat } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AgentInput, AgentOutput } from '../../core/agents/runs.js';
+import { tryOr } from '../../core/errors.js';
 import { type CommandOptions, createCommandAgent } from '../backends/command.js';
 import { type Access, loadConfinement } from './system.js';
 
@@ -22,7 +24,8 @@ export type FromThread =
 async function serve({ access, options }: ThreadStart): Promise<void> {
   // The first work for Node's thread pool starts its threads for the whole process: they must not inherit these restrictions.
   await stat('/');
-  loadedOrNull()?.restrictThread(access);
+  // Without koffi it cannot: the daemon has said so at its start.
+  tryOr(null, loadConfinement)?.restrictThread(access);
 
   const aborts = new Map<number, AbortController>();
   const agent = createCommandAgent({
@@ -43,15 +46,6 @@ async function serve({ access, options }: ThreadStart): Promise<void> {
       tell({ id, output });
     });
   });
-}
-
-/** Null without koffi: the daemon has said so at its start. */
-function loadedOrNull(): ReturnType<typeof loadConfinement> | null {
-  try {
-    return loadConfinement();
-  } catch {
-    return null;
-  }
 }
 
 const tell = (message: FromThread): void => parentPort?.postMessage(message);

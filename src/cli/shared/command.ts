@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Actor } from '../../core/audit/audit.js';
-import { codeOf } from '../../core/errors.js';
+import { codeOf, tryOr } from '../../core/errors.js';
 
 /** The standard streams and environment of a command; `process` outside tests. */
 export interface CommandIo {
@@ -59,16 +59,9 @@ export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
 
 /** For the audit log: the system user. */
 export function cliActor(): Actor {
-  return { name: userName(), via: 'cli', address: null };
-}
-
-/** In a container the user may have no entry in /etc/passwd. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? '?'}`;
-  }
+  // In a container the user may have no entry in /etc/passwd.
+  const name = tryOr(`uid ${process.getuid?.() ?? '?'}`, () => userInfo().username);
+  return { name, via: 'cli', address: null };
 }
 
 /** The name of a file: stdin for input, stdout for output. */

@@ -1,7 +1,7 @@
 // The rules of webhook requests: validation of the body, session key, idempotency key, response.
 
 import { createHash } from 'node:crypto';
-import { decoded, UTF8_WITHOUT_MARK } from '../text.js';
+import { decoded, parseJson, UTF8_WITHOUT_MARK } from '../text.js';
 import type { RunKind } from './runs.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -22,12 +22,8 @@ type ReadJson =
 export function readJsonObject(bytes: Uint8Array): ReadJson {
   const text = decoded(bytes, UTF8_WITHOUT_MARK);
   if (text === null) return { ok: false, reason: 'not-utf8' };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { ok: false, reason: 'not-json' };
-  }
+  const value = parseJson(text);
+  if (value === undefined) return { ok: false, reason: 'not-json' };
   if (!isObject(value)) return { ok: false, reason: 'not-an-object' };
   const fault = structureFault(text);
   return fault ? { ok: false, reason: fault } : { ok: true, object: value };

@@ -1,8 +1,10 @@
 // The administrator's user name and password: one setting with a password hash. There is no default password.
+
 import { randomBytes } from 'node:crypto';
 import { isValidPassword } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
 import { type Change, createSetting, type EndedAccess, type SettingStore } from '../settings/setting.js';
+import { parseJson } from '../text.js';
 import { joined } from '../turns.js';
 import {
   type Credential,
@@ -268,13 +270,4 @@ function parseStored(text: string): Stored | null {
     return null;
   const { username, passwordHash } = value;
   return typeof username === 'string' && typeof passwordHash === 'string' ? { username, passwordHash } : null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The message of JSON.parse quotes the text, which contains the hash.
-    return null;
-  }
 }

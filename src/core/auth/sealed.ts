@@ -1,5 +1,7 @@
 // Texts that are stored encrypted: secrets of second factors, and answers kept for a repeated request.
+
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { tryOr } from '../errors.js';
 
 export const SEAL_KEY_BYTES = 32;
 
@@ -29,12 +31,10 @@ export function openSecret(key: Buffer | null, name: string, text: string): Buff
   if (fingerprint === undefined) return Buffer.from(text, 'base64');
   if (key === null || fingerprint !== sealKeyFingerprint(key)) return null;
   const sealed = Buffer.from(encoded, 'base64');
-  try {
+  return tryOr(null, () => {
     const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES))
       .setAAD(Buffer.from(name))
       .setAuthTag(sealed.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
-  } catch {
-    return null;
-  }
+  });
 }

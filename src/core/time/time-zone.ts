@@ -1,5 +1,7 @@
 // Converts between UTC and local times of IANA time zones.
+
 import { DAY_MS } from '../clock.js';
+import { succeeds } from '../errors.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -24,14 +26,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-export function isTimeZone(name: string): boolean {
-  try {
-    formatOf(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isTimeZone = (name: string): boolean => succeeds(() => formatOf(name));
 
 /**
  * Interprets `utcMs`, a local time written as if it were UTC, in `zone`; returns ms since the epoch. For an ambiguous time (clocks

@@ -1,7 +1,9 @@
 // The pages of all lists, also of those in memory, and their cursors: the only module that writes and reads them. To clients they are
 // opaque.
+
 import { z } from 'zod';
 import { guidOf } from '../../core/ids.js';
+import { parseJson } from '../../core/text.js';
 import type { RecordPlace } from '../../core/trace/session-record.js';
 import { Cursor, fault } from '../api/schemas.js';
 
@@ -54,13 +56,10 @@ export const recordCursors = cursorsOf<RecordPlace>(
 /** Lists in memory, which are sorted by any of their fields: the value of the last item, and its id. */
 export const sortedCursors = cursorsOf<SortedPlace>(
   (text) => {
-    try {
-      const [value, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
-      const isValue = value === null || typeof value === 'string' || typeof value === 'number';
-      return isValue && typeof id === 'string' ? { value, id } : null;
-    } catch {
-      return null;
-    }
+    const parsed = parseJson(Buffer.from(text, 'base64url').toString());
+    const [value, id] = Array.isArray(parsed) ? (parsed as unknown[]) : [];
+    const isValue = value === null || typeof value === 'string' || typeof value === 'number';
+    return isValue && typeof id === 'string' ? { value, id } : null;
   },
   ({ value, id }) => Buffer.from(JSON.stringify([value, id])).toString('base64url'),
 );

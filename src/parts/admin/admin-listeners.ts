@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Config } from '../../config.js';
 import { isSocketPath } from '../../core/endpoints.js';
-import { codeOf, StartError } from '../../core/errors.js';
+import { codeOf, StartError, tryOr } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { ControlAccess } from '../../http/plain-routes.js';
 import { readBuild, readVersion } from '../../program.js';
@@ -90,13 +90,8 @@ export function controlSocketPath(dataDir: string): string | null {
 export const controlTokenPath = (dataDir: string): string => join(dataDir, 'control-token');
 
 /** The token of the running daemon; empty when there is none, or this user may not read it. */
-export function controlToken(dataDir: string): string {
-  try {
-    return readFileSync(controlTokenPath(dataDir), 'utf8');
-  } catch {
-    return '';
-  }
-}
+export const controlToken = (dataDir: string): string =>
+  tryOr('', () => readFileSync(controlTokenPath(dataDir), 'utf8'));
 
 /** Writes a new token, for this user alone. @throws a system error */
 function newControlToken(dataDir: string): string {

@@ -74,12 +74,8 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
  */
 export async function isConnectedHere(local: Endpoint, remote: Endpoint): Promise<boolean | null> {
   const rows = rowsOf(local, remote);
-  try {
-    const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1')));
-    return tables.some((table) => rows.some((row) => table.includes(row)));
-  } catch {
-    return null;
-  }
+  const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1'))).catch(() => null);
+  return tables?.some((table) => rows.some((row) => table.includes(row))) ?? null;
 }
 
 /** Returns the table's text of a socket, as an IPv4 socket and as an IPv6 socket. */

@@ -1,5 +1,7 @@
 // The addresses of this machine, to recognize destinations that are listeners of this process.
+
 import { networkInterfaces } from 'node:os';
+import { tryOr } from '../../core/errors.js';
 import { formatIp, type IpBytes } from '../../core/ip.js';
 
 /** Interfaces change (VPNs, DHCP): how long a list of them is valid, in ms. */
@@ -24,13 +26,11 @@ export function createIsLocalAddress(
 }
 
 /** Null when the system call fails, for example without a free file descriptor. */
-function readAddresses(interfaces: typeof networkInterfaces): Set<string> | null {
-  try {
-    return new Set(Object.values(interfaces()).flatMap((list) => (list ?? []).map((each) => each.address)));
-  } catch {
-    return null;
-  }
-}
+const readAddresses = (interfaces: typeof networkInterfaces): Set<string> | null =>
+  tryOr(null, () => {
+    const lists = Object.values(interfaces());
+    return new Set(lists.flatMap((list) => (list ?? []).map((each) => each.address)));
+  });
 
 /** Loopback addresses, and the unspecified ones, which connect to this machine too. */
 function isAlwaysLocal(ip: IpBytes): boolean {

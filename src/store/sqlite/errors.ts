@@ -1,7 +1,7 @@
 // Error messages for failures of the SQLite file.
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, StartError, type StorageProblem } from '../../core/errors.js';
+import { codeOf, StartError, type StorageProblem, tryOr } from '../../core/errors.js';
 
 /** Converts any error into a StartError with the file and instructions; returns a StartError unchanged. */
 export function toStartError(error: unknown, file: string): StartError {
@@ -40,12 +40,8 @@ const LEAST_SPACE_BYTES = 64 * 1024;
 
 /** Whether the disk of `file` has no space left. */
 function isDiskFull(file: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(file));
-    return bavail * bsize < LEAST_SPACE_BYTES;
-  } catch {
-    return false;
-  }
+  const space = tryOr(null, () => statfsSync(dirname(file)));
+  return space !== null && space.bavail * space.bsize < LEAST_SPACE_BYTES;
 }
 
 /** The problem of the storage that an error of SQLite shows; null: the error has another cause. */

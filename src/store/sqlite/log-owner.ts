@@ -1,10 +1,12 @@
 // Which database file a write-ahead log belongs to. SQLite applies `pulsegate.db-wal` to whatever file is beside it under the name
 // `pulsegate.db`, even to a backup that was put in the place of the database, and so damages it
 // (https://www.sqlite.org/howtocorrupt.html, section 1.4). Nothing in the log names its file.
+
 import { randomInt } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { StartError } from '../../core/errors.js';
+import { parseJson } from '../../core/text.js';
 import { giveToFolderOwner } from '../data-folder.js';
 
 /** The user version (https://www.sqlite.org/fileformat2.html#user_version_number) is a random mark, which each backup replaces. */
@@ -125,9 +127,6 @@ async function markOnDisk(file: string): Promise<number> {
 
 /** Null: there is no record, or it is not complete after a power failure. */
 async function readOwner(file: string): Promise<LogOwner | null> {
-  try {
-    return JSON.parse(await readFile(ownerFile(file), 'utf8')) as LogOwner;
-  } catch {
-    return null;
-  }
+  const text = await readFile(ownerFile(file), 'utf8').catch(() => '');
+  return (parseJson(text) ?? null) as LogOwner | null;
 }

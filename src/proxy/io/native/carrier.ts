@@ -1,7 +1,9 @@
 // Carries descriptors and a state to the next process: the kernel keeps descriptors open while they are in flight in a socket pair
 // (SCM_RIGHTS, unix(7)) that nobody reads yet, and the state lies in a file in memory. The few descriptors that hold both, a
 // parcel, pass an execve or lie in the descriptor store of the service manager.
+
 import { closeSync, fstatSync, readSync, writeSync } from 'node:fs';
+import { tryOr } from '../../../core/errors.js';
 import * as c from './libc.js';
 
 /** `PGHO`, the version of the layout, the number of descriptors, and the length of the state, each in 32 bits. */
@@ -199,11 +201,8 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 /** Empty: it is not a file. */
-function readAll(fd: number): Buffer {
-  try {
+const readAll = (fd: number): Buffer =>
+  tryOr(Buffer.alloc(0), () => {
     const bytes = Buffer.alloc(fstatSync(fd).size);
     return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
+  });

@@ -1,5 +1,7 @@
 // Listening sockets in the native loop: accepts a bounded number in a turn, and handles a lack of descriptors.
+
 import { closeSync, openSync } from 'node:fs';
+import { tryOr } from '../../../core/errors.js';
 import type { Endpoint } from '../../../core/ip.js';
 import type { ListenOptions, ListenResult, Stream } from '../io.js';
 import type { LocalEnd } from '../local-end.js';
@@ -87,14 +89,8 @@ export class Acceptor implements Watcher {
   }
 }
 
-function openSpare(): number {
-  try {
-    return openSync('/dev/null', 'r');
-  } catch {
-    // There is no descriptor left: accepting pauses until there is one.
-    return -1;
-  }
-}
+/** -1: there is no descriptor left, and accepting pauses until there is one. */
+const openSpare = (): number => tryOr(-1, () => openSync('/dev/null', 'r'));
 
 /** Opens a listening socket for one IP address. Accepted connections inherit its options (tcp(7)). */
 export function openListener(

@@ -1,6 +1,7 @@
 // Datagrams to a Unix socket, such as the one that a service manager names by NOTIFY_SOCKET: Node has none of its own.
+import { tryOr } from '../../../core/errors.js';
 import { sendDescriptor } from './carrier.js';
-import { AF_UNIX, codeOf, type Libc, loadLibc, SOCK_DGRAM } from './libc.js';
+import { AF_UNIX, codeOf, loadLibc, SOCK_DGRAM } from './libc.js';
 
 const NUL = 0;
 
@@ -17,12 +18,8 @@ export interface NotifySocket {
  * @returns null where there are no direct system calls, or no descriptor
  */
 export function openNotifySocket(path: string): NotifySocket | null {
-  let libc: Libc;
-  try {
-    libc = loadLibc();
-  } catch {
-    return null;
-  }
+  const libc = tryOr(null, loadLibc);
+  if (libc === null) return null;
   const fd = libc.socket(AF_UNIX, SOCK_DGRAM);
   if (fd < 0) return null;
   const isAbstract = path.startsWith('@');

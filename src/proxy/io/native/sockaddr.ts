@@ -1,6 +1,8 @@
 // Converts endpoints to and from socket addresses of the kernel: struct sockaddr_in and struct sockaddr_in6 of a little-endian
 // machine.
+
 import { networkInterfaces } from 'node:os';
+import { tryOr } from '../../../core/errors.js';
 import { type Endpoint, formatIp, formatIpv4, parseIp, unmap } from '../../../core/ip.js';
 import { intern } from '../../interned-strings.js';
 import { AF_INET, AF_INET6, SOCKADDR_BYTES } from './libc.js';
@@ -79,13 +81,9 @@ export function isSameSockaddr(a: Uint32Array, aAt: number, b: Uint32Array, bAt:
 let zones = new Map<number, string>();
 
 function lookUpZones(): void {
-  let interfaces: ReturnType<typeof networkInterfaces>;
-  try {
-    interfaces = networkInterfaces();
-  } catch {
-    // The call fails when there is no free descriptor: keep the known names.
-    return;
-  }
+  const interfaces = tryOr(null, networkInterfaces);
+  // The call fails when there is no free descriptor: keep the known names.
+  if (interfaces === null) return;
   zones = new Map();
   for (const [name, addresses] of Object.entries(interfaces)) {
     for (const each of addresses ?? [])
