@@ -1,7 +1,9 @@
 // What this daemon knows of each exit: bytes of its sessions since the start, connect times and failures of the last hour, and which
 // of its ways out work.
+
 import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { parseIp } from '../ip.js';
+import { getOrAdd } from '../maps.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
 import { type Exit, type ExitState, waysOf } from './exit.js';
 
@@ -105,15 +107,8 @@ export class ExitFigures implements Partial<SessionObserver> {
   }
 
   #of(name: string): Used {
-    const known = this.#used.get(name) ?? {
-      bytesUp: 0,
-      bytesDown: 0,
-      samples: [],
-      next: 0,
-      failures: new Map(),
-    };
-    this.#used.set(name, known);
-    return known;
+    const unused = () => ({ bytesUp: 0, bytesDown: 0, samples: [], next: 0, failures: new Map() });
+    return getOrAdd(this.#used, name, unused);
   }
 }
 

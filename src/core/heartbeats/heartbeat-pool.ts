@@ -1,5 +1,6 @@
 // The heartbeat pool in memory: totals of the stored entries of each account, and the entries not yet written. Counts and GameIDs of
 // accounts come from the pool, so that a list of accounts never reads entries from the database.
+import { getOrAdd } from '../maps.js';
 import type { Heartbeat, HeartbeatTotals } from './heartbeat.js';
 import { HeartbeatQueue } from './heartbeat-queue.js';
 
@@ -158,11 +159,8 @@ export class HeartbeatPool {
   }
 
   #of(accountId: string): AccountEntries {
-    const known = this.#accounts.get(accountId);
-    if (known) return known;
-    const fresh = { stored: 0, queued: 0, queuedGames: 0, writing: 0, latestGameId: null };
-    this.#accounts.set(accountId, fresh);
-    return fresh;
+    const fresh = () => ({ stored: 0, queued: 0, queuedGames: 0, writing: 0, latestGameId: null });
+    return getOrAdd(this.#accounts, accountId, fresh);
   }
 
   #unqueued(entry: Heartbeat): AccountEntries {

@@ -1,6 +1,8 @@
 // Sums of heartbeat entries over time, by account and game, so that charts never read the entries themselves.
+
 import { OTHER_GAMES } from '../accounts/usage/usage.js';
 import { type Clock, RANGES, type Range, stepsOf } from '../clock.js';
+import { getOrAdd } from '../maps.js';
 import { joined } from '../turns.js';
 import type { Heartbeat } from './heartbeat.js';
 
@@ -217,12 +219,8 @@ class SummedRows {
   ) {}
 
   add({ accountId, gameId, count, bytesUp, bytesDown }: HeartbeatSumRow): void {
-    let account = this.#accounts.get(accountId);
-    if (!account) {
-      account = { games: new Set(this.gamesOf(accountId)), rows: new Map() };
-      this.#accounts.set(accountId, account);
-    }
-    const { games, rows } = account;
+    const unknown = () => ({ games: new Set(this.gamesOf(accountId)), rows: new Map() });
+    const { games, rows } = getOrAdd(this.#accounts, accountId, unknown);
     const isOther =
       gameId !== null && gameId !== OTHER_GAMES && !games.has(gameId) && games.size >= this.maxGames;
     const key = isOther ? OTHER_GAMES : gameId;

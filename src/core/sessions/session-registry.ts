@@ -1,4 +1,5 @@
 // The registry of the live sessions of this process. Publishes their events and traffic to observers.
+import { addToSet, deleteFromSet } from '../maps.js';
 import type {
   AccountElsewhere,
   DatagramDestination,
@@ -54,9 +55,7 @@ export class SessionRegistry implements SessionEvents {
 
   #add(session: Session): void {
     this.#byId.set(session.id, session);
-    const others = this.#byAccount.get(session.accountId);
-    if (others) others.add(session);
-    else this.#byAccount.set(session.accountId, new Set([session]));
+    addToSet(this.#byAccount, session.accountId, session);
   }
 
   destinationChanged(session: Session): void {
@@ -73,9 +72,7 @@ export class SessionRegistry implements SessionEvents {
     this.#publishTraffic(session);
     this.#byId.delete(session.id);
     this.#recorded.delete(session.id);
-    const others = this.#byAccount.get(session.accountId);
-    others?.delete(session);
-    if (others?.size === 0) this.#byAccount.delete(session.accountId);
+    deleteFromSet(this.#byAccount, session.accountId, session);
     for (const observer of this.#observers) observer.closed?.(session, summary);
   }
 

@@ -1,6 +1,8 @@
 // Records sessions for traces: a record when a session opens, its end when it closes. They wait here until they are written with the
 // heartbeat entries. A session that has ended meanwhile is written once.
+
 import type { Clock } from '../clock.js';
+import { getOrAdd } from '../maps.js';
 import type { DatagramDestination, Session, SessionObserver, SessionSummary } from '../sessions/session.js';
 import {
   OTHER_DESTINATIONS,
@@ -117,9 +119,7 @@ export class SessionRecorder
     const record = this.#record(session, destination, startedAt);
     if (record === null) return;
     this.#recorded.add(session.id);
-    const others = this.#waiting.get(session.id);
-    if (others) others.push(record);
-    else this.#waiting.set(session.id, [record]);
+    getOrAdd(this.#waiting, session.id, () => []).push(record);
   }
 
   /** Null: sessions are not recorded, or too many records wait. */

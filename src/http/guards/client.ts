@@ -1,4 +1,5 @@
 // Determines the client's address, which must be on the whitelist, and the requested hosts: from the socket, and behind a trusted proxy from its headers.
+
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
@@ -6,6 +7,7 @@ import proxyAddr from 'proxy-addr';
 import { StartError } from '../../core/errors.js';
 import { type Endpoint, isLoopback, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
+import { getOrAdd } from '../../core/maps.js';
 import { refuse } from '../answer.js';
 import { because } from '../api/problem.js';
 import type { AdminState } from '../caller.js';
@@ -23,18 +25,14 @@ interface Ends {
 const known = new WeakMap<Socket, Ends>();
 
 /** The ends of a connection, unmapped. They are computed once per connection, and stay known after it broke. */
-function endsOf(socket: Socket): Ends {
-  let ends = known.get(socket);
-  if (!ends) {
+const endsOf = (socket: Socket): Ends =>
+  getOrAdd(known, socket, () => {
     const { remoteAddress = UNKNOWN_CLIENT, remotePort = 0, localAddress = '', localPort = 0 } = socket;
-    ends = {
+    return {
       peer: { address: normalizeAddress(remoteAddress), port: remotePort },
       here: { address: normalizeAddress(localAddress), port: localPort },
     };
-    known.set(socket, ends);
-  }
-  return ends;
-}
+  });
 
 export const peerAddress = (socket: Socket): string => endsOf(socket).peer.address;
 

@@ -1,4 +1,5 @@
 // The player page's view of its account.
+
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { includesAddress } from '../../core/accounts/access/address-list.js';
@@ -7,6 +8,7 @@ import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { isByGuard } from '../../core/accounts/usage/guard.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { isLoopback, parseIp } from '../../core/ip.js';
+import { grouped } from '../../core/maps.js';
 import type { LiveSessionView } from '../../core/sessions/session.js';
 import type { Answered } from '../api/route.js';
 import { Bytes, Count, component, Time } from '../api/schemas.js';
@@ -138,14 +140,8 @@ export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerS
 
 /** Returns the devices, oldest first. @param client address of the request's client */
 function devicesOf(sessions: readonly LiveSessionView[], client: string): z.infer<typeof Device>[] {
-  const byAddress = new Map<string, LiveSessionView[]>();
   const oldestFirst = [...sessions].sort((one, other) => one.openedAt - other.openedAt);
-  for (const session of oldestFirst) {
-    const { address } = session.client;
-    const others = byAddress.get(address);
-    if (others) others.push(session);
-    else byAddress.set(address, [session]);
-  }
+  const byAddress = grouped(oldestFirst, ({ client: { address } }) => address);
   return Array.from(byAddress, ([address, own]) => ({
     address,
     isThis: address === client,

@@ -1,5 +1,6 @@
 // Limits connections without a complete request, and refused ones, in total and per source, over all workers. At the limit
 // the oldest is closed. A real client needs only a few milliseconds, so it is rarely the oldest; idle sockets are.
+import { addToSet, deleteFromSet } from '../../core/maps.js';
 import type { WorkerBase } from '../worker/base.js';
 import { type SourceTable, sourceKey } from './source-table.js';
 
@@ -61,9 +62,7 @@ export class Handshakes {
       return false;
     }
     this.#waiting.set(connection, source);
-    const others = this.#ofSource.get(source);
-    if (others) others.add(connection);
-    else this.#ofSource.set(source, new Set([connection]));
+    addToSet(this.#ofSource, source, connection);
     return true;
   }
 
@@ -76,9 +75,7 @@ export class Handshakes {
     this.#count(-1);
     if (source === null) return;
     this.#countSource(source, -1);
-    const others = this.#ofSource.get(source);
-    others?.delete(connection);
-    if (others?.size === 0) this.#ofSource.delete(source);
+    deleteFromSet(this.#ofSource, source, connection);
   }
 
   /** Closes the oldest handshake of this worker, of a source or (null) of any; false when there is none. */

@@ -1,6 +1,8 @@
 // Limits TLS handshakes: concurrent ones in total and per source, and new ones per second and source. A handshake costs this
 // server about a millisecond of CPU, and the client almost nothing.
+
 import { sourceOf } from '../../core/ip.js';
+import { addToSet, deleteFromSet } from '../../core/maps.js';
 import type { TlsThreadStart } from './messages.js';
 
 type Limits = Pick<TlsThreadStart, 'maxHandshakes' | 'maxHandshakesPerSource' | 'maxHandshakesPerSecond'>;
@@ -32,9 +34,7 @@ export class TlsHandshakes {
     if (others && others.size >= this.limits.maxHandshakesPerSource) this.#evict(others.keys());
     else if (this.#waiting.size >= this.limits.maxHandshakes) this.#evict(this.#waiting.keys());
     this.#waiting.set(connection, source);
-    const mine = this.#ofSource.get(source);
-    if (mine) mine.add(connection);
-    else this.#ofSource.set(source, new Set([connection]));
+    addToSet(this.#ofSource, source, connection);
     return true;
   }
 
@@ -43,9 +43,7 @@ export class TlsHandshakes {
     const source = this.#waiting.get(connection);
     if (source === undefined) return;
     this.#waiting.delete(connection);
-    const mine = this.#ofSource.get(source);
-    mine?.delete(connection);
-    if (mine?.size === 0) this.#ofSource.delete(source);
+    deleteFromSet(this.#ofSource, source, connection);
   }
 
   /** Call it every second. Returns how many connections the limits closed in it. */

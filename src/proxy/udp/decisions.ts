@@ -1,7 +1,9 @@
 // Limits the decisions per second of an account: new destinations, unknown senders, fragments. Datagrams with a route, a
 // source or a recent verdict need no decision. A flood to or from an account therefore costs at most this many decisions.
+
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
+import { getOrAdd } from '../../core/maps.js';
 import type { Io } from '../io/io.js';
 import { writeDatagramHeader } from '../protocols/datagram-header.js';
 import type { WorkerAccount } from '../worker/account.js';
@@ -53,12 +55,8 @@ export function decisionsOf(
   perSecond: number,
   io: Pick<Io, 'now'>,
 ): AccountDecisions {
-  const decisions = byAccount.get(account) ?? {
-    ofClients: new Decisions(perSecond, io),
-    ofOthers: new Decisions(perSecond, io),
-  };
-  byAccount.set(account, decisions);
-  return decisions;
+  const unknown = () => ({ ofClients: new Decisions(perSecond, io), ofOthers: new Decisions(perSecond, io) });
+  return getOrAdd(byAccount, account, unknown);
 }
 
 /** How long the verdict on the last sender is valid, in ms. */

@@ -1,4 +1,5 @@
 // The rows of accounts, of their limits and of their authorized addresses.
+
 import type { Knex } from 'knex';
 import { NO_ADDRESSES, rangeOf } from '../../core/accounts/access/address-list.js';
 import type { Account } from '../../core/accounts/account.js';
@@ -7,6 +8,7 @@ import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
 import type { Cell } from '../../core/accounts/fields/kinds.js';
 import { type AccountLimits, LIMIT_KINDS, NO_LIMITS } from '../../core/accounts/usage/limits.js';
+import { getOrAdd } from '../../core/maps.js';
 import { toWireDate } from '../../core/time/wire-date.js';
 import type { StoreContext } from '../database.js';
 import { type ColumnOf, columnOf, slices } from '../sql.js';
@@ -132,11 +134,7 @@ export async function readAddresses(db: Knex, ids: readonly string[] | null): Pr
   const query = db<AddressRow>('authorized_addresses').orderBy(['account_id', 'position']);
   const rows: AddressRow[] = await (ids === null ? query : query.whereIn('account_id', ids));
   const found = new Map<string, string[]>();
-  for (const { account_id, network } of rows) {
-    const present = found.get(account_id);
-    if (present) present.push(network);
-    else found.set(account_id, [network]);
-  }
+  for (const { account_id, network } of rows) getOrAdd(found, account_id, () => []).push(network);
   return (id) => found.get(id) ?? NO_ADDRESSES;
 }
 

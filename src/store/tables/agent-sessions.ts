@@ -1,7 +1,9 @@
 // The sessions of agents and their messages.
+
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';
+import { getOrAdd, grouped } from '../../core/maps.js';
 import type { StoreContext } from '../database.js';
 import {
   containing,
@@ -75,11 +77,7 @@ export async function readHistories(
   if (sessions.length === 0) return histories;
   const messages = db('session_messages').whereIn('session', sessions).orderBy('position');
   const rows: (HistoryEntry & { session: string })[] = await messages.select('session', 'role', 'content');
-  for (const { session, ...entry } of rows) {
-    const history = histories.get(session) ?? [];
-    histories.set(session, history);
-    history.push(entry);
-  }
+  for (const { session, ...entry } of rows) getOrAdd(histories, session, () => []).push(entry);
   return histories;
 }
 
@@ -129,8 +127,7 @@ async function cut(trx: Knex.Transaction, sessions: readonly string[], limits: H
     .whereIn('session', sessions)
     .orderBy('position', 'desc')
     .select('session', 'position', 'bytes', 'role');
-  const bySession = new Map<string, MessageRow[]>(sessions.map((session) => [session, []]));
-  for (const row of newestFirst) bySession.get(row.session)?.push(row);
+  const bySession = grouped(newestFirst, ({ session }) => session);
   const sizes: { key: string; values: { messages: number; bytes: number } }[] = [];
   const tooOld: MessageRow['position'][] = [];
   for (const [key, rows] of bySession) {

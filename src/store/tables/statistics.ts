@@ -1,4 +1,5 @@
 // The tables heartbeat_sums and samples, and counts of other tables for the overview.
+
 import type { Knex } from 'knex';
 import { OTHER_GAMES } from '../../core/accounts/usage/usage.js';
 import {
@@ -8,6 +9,7 @@ import {
   type KeySum,
   sumUp,
 } from '../../core/heartbeats/heartbeat-sums.js';
+import { addToSet } from '../../core/maps.js';
 import type { SampleStep, SampleStore, StoredSample } from '../../core/stats/history.js';
 import type { StoreContext } from '../database.js';
 import { added, find, IDS_PER_STATEMENT, inTransaction, ofOwner, slices, toRow } from '../sql.js';
@@ -107,10 +109,7 @@ export async function gamesOf(
       .whereIn('account_id', ids)
       .whereNotIn(column, ['', OTHER_GAMES])
       .select('account_id', { game_id: column });
-    for (const { account_id, game_id } of found) {
-      const known = games.get(account_id) ?? new Set();
-      games.set(account_id, known.add(game_id));
-    }
+    for (const { account_id, game_id } of found) addToSet(games, account_id, game_id);
   }
   return games;
 }

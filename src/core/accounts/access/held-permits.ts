@@ -1,4 +1,5 @@
 // The session permits of this node, by account, in the order in which they were acquired.
+import { addToSet, deleteFromSet } from '../../maps.js';
 import type { AccountLimits, LimitRefusal } from '../usage/limits.js';
 
 /** Limits that permits count for; null: no limit. */
@@ -62,16 +63,13 @@ export class HeldPermits {
 
   add(permit: RevocablePermit): void {
     this.#byId.set(permit.id, permit);
-    const others = this.#byAccount.get(permit.accountId) ?? new Set();
-    this.#byAccount.set(permit.accountId, others.add(permit));
+    addToSet(this.#byAccount, permit.accountId, permit);
   }
 
   /** Returns false when the permit was removed before. */
   remove(permit: RevocablePermit): boolean {
     if (!this.#byId.delete(permit.id)) return false;
-    const others = this.#byAccount.get(permit.accountId);
-    others?.delete(permit);
-    if (others?.size === 0) this.#byAccount.delete(permit.accountId);
+    deleteFromSet(this.#byAccount, permit.accountId, permit);
     return true;
   }
 

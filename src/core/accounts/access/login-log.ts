@@ -1,6 +1,8 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
+
 import { type Clock, HOUR_MS } from '../../clock.js';
 import { sourceOf } from '../../ip.js';
+import { deleteFromSet } from '../../maps.js';
 import { joined } from '../../turns.js';
 import { REPORTED_AS } from '../usage/guard.js';
 import { LIMIT_REFUSALS } from '../usage/limits.js';
@@ -118,9 +120,7 @@ export function createLoginLog(options: {
     if (entry.outcome !== 'blocked-address') return;
     blockedGroups -= 1;
     const source = sourceOf(entry.client);
-    const keys = blocked.get(source);
-    keys?.delete(key);
-    if (keys?.size === 0) blocked.delete(source);
+    deleteFromSet(blocked, source, key);
   }
 
   /** The name to record for a login of a blocked source: the tried name for the first few, empty for the others. */

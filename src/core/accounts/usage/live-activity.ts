@@ -1,5 +1,7 @@
 // Current activity: the rate of every live session, and the counts of the current day.
+
 import { MINUTE_MS } from '../../clock.js';
+import { getOrAdd } from '../../maps.js';
 import type { LoginOutcome } from '../access/login-log.js';
 import type { Calendar } from './calendar.js';
 
@@ -168,11 +170,7 @@ export class LiveActivity {
 }
 
 function addBytes(counts: Map<string, ByteCount>, id: string, up: number, down: number): void {
-  const before = counts.get(id);
-  if (!before) {
-    counts.set(id, { up, down });
-    return;
-  }
-  before.up += up;
-  before.down += down;
+  const counted = getOrAdd(counts, id, () => ({ up: 0, down: 0 }));
+  counted.up += up;
+  counted.down += down;
 }

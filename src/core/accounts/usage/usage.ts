@@ -1,4 +1,5 @@
 // Counts the traffic of each account per day for the history, and per period for its quota.
+import { getOrAdd } from '../../maps.js';
 import type { Session } from '../../sessions/session.js';
 import type { Calendar } from './calendar.js';
 import type { CountedTraffic, QuotaPeriod, TrafficOfDay, TrafficPart } from './limits.js';
@@ -134,12 +135,10 @@ export class TrafficMeter {
   }
 
   #usedOf(accountId: string, now: number): Used {
-    let used = this.#used.get(accountId);
-    if (!used) {
+    const used = getOrAdd(this.#used, accountId, () => {
       const period = this.periodOf(accountId);
-      used = { up: 0, down: 0, period, current: this.#periodAt(period, now, 0), other: null };
-      this.#used.set(accountId, used);
-    }
+      return { up: 0, down: 0, period, current: this.#periodAt(period, now, 0), other: null };
+    });
     this.#enterPeriod(accountId, used, now);
     return used;
   }
@@ -172,18 +171,15 @@ export class TrafficMeter {
   }
 
   #countsOf(accountId: string, day: number): Counts {
-    const days = this.#unwritten.get(accountId) ?? new Map<number, Counts>();
-    const counts = days.get(day) ?? { up: 0, down: 0, sessions: 0, game: new Map(), exit: new Map() };
-    this.#unwritten.set(accountId, days.set(day, counts));
-    return counts;
+    const days = getOrAdd(this.#unwritten, accountId, () => new Map<number, Counts>());
+    return getOrAdd(days, day, () => ({ up: 0, down: 0, sessions: 0, game: new Map(), exit: new Map() }));
   }
 }
 
 function addTo(sums: Map<string, Sum>, name: string, up: number, down: number): void {
-  const sum = sums.get(name) ?? { up: 0, down: 0 };
+  const sum = getOrAdd(sums, name, () => ({ up: 0, down: 0 }));
   sum.up += up;
   sum.down += down;
-  sums.set(name, sum);
 }
 
 function rows(accountId: string, days: ReadonlyMap<number, Counts>): TrafficOfDay[] {

@@ -1,10 +1,12 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
+
 import { z } from 'zod';
 import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
 import { type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
 import { DAY_MS, withTimes } from '../../../core/clock.js';
+import { getOrAdd } from '../../../core/maps.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
@@ -176,12 +178,8 @@ type AccountIds = ReadonlyMap<string, readonly string[]>;
 /** Returns the ids of the accounts of each operator that has any. */
 function accountsByOwner({ accounts }: Pick<Services, 'accounts'>): AccountIds {
   const owned = new Map<string, string[]>();
-  for (const { account } of accounts.list()) {
-    if (account.owner === null) continue;
-    const ids = owned.get(account.owner);
-    if (ids) ids.push(account.id);
-    else owned.set(account.owner, [account.id]);
-  }
+  for (const { account } of accounts.list())
+    if (account.owner !== null) getOrAdd(owned, account.owner, () => []).push(account.id);
   return owned;
 }
 
