@@ -4,4 +4,4 @@ export { ConfigError, type Problem } from './config/config-error.js';
 export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';
 export type { Config } from './config/schema.js';
 export { readPem, readTlsFiles, type TlsFiles, type TlsPair } from './config/tls-files.js';
-export { Secret } from './config/units.js';
+export { Secret } from './config/fields.js';

@@ -1,5 +1,4 @@
 // The keys `webhooks` and `agents`: access to the webhooks, the agents, and the channels of their replies.
-
 import { z } from 'zod';
 import {
   isSenderSecret,
@@ -19,6 +18,7 @@ import {
   oneOf,
   orNull,
   report,
+  type Secret,
   secret,
   section,
   size,
@@ -26,7 +26,6 @@ import {
   textThat,
   whole,
 } from './fields.js';
-import type { Secret } from './units.js';
 
 /** The minimum that the agent webhook specification recommends. */
 const MIN_SECRET_CHARS = 32;

@@ -6,10 +6,9 @@ import type { AddCommands, Group, Run } from '../shared/group.js';
 import { ACCOUNT_LIMITS, expiry, limitFields } from '../shared/options.js';
 import { param, required } from '../shared/params.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
-import { addAdd, addUpdate } from './change.js';
+import { addAdd, addLink, addUpdate, readLinkAddress } from './change.js';
 import { addExport, addImport } from './files.js';
 import { ACCOUNT, ACCOUNTS } from './find.js';
-import { addLink, readLinkAddress } from './link.js';
 import { addRenewAndUpgrade } from './plan.js';
 import { addListAndShow } from './show.js';
 

@@ -5,8 +5,8 @@ import { formatHostPort } from '../../core/ip.js';
 import type { Answer } from '../shared/api.js';
 import type { Group } from '../shared/group.js';
 import { countOf, formatIso, printFields, printTable } from '../shared/table.js';
+import { readLinkAddress } from './change.js';
 import { ACCOUNT, TAGS } from './find.js';
-import { readLinkAddress } from './link.js';
 
 /** The number of heartbeat entries that `account show` prints. */
 const SHOWN_ENTRIES = 10;

@@ -1,7 +1,7 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
+import { changedKeys } from '../../config/fields.js';
 import type { Override } from '../../config/overrides.js';
-import { changedKeys } from '../../config/units.js';
 import { type Loaded, loadConfig } from '../../config.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
