@@ -2,8 +2,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Agent, Channel } from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
 import { createTurns } from '../core/turns.js';
 import { createHttpAgent, createOpenAiAgent } from './backends/http.js';
 import { createSocketAgent } from './backends/socket.js';
@@ -18,7 +16,13 @@ import {
   temporaryFolder,
 } from './confinement/access.js';
 import { createConfinedAgent } from './confinement/confined-agent.js';
-import type { AgentSettings, BuiltAgent, ChannelSettings, DeliverySchedule } from './context.js';
+import type {
+  AgentGatewayDeps,
+  AgentSettings,
+  BuiltAgent,
+  ChannelSettings,
+  DeliverySchedule,
+} from './context.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
 
 /** Time between SIGTERM and SIGKILL, in ms. */
@@ -31,12 +35,7 @@ const LOCAL_BACKOFF_MS = 1000;
  * @param deps.dataDir base folder for relative paths of `file` channels
  * @throws StartError `secret-file`
  */
-export function buildAgents(deps: {
-  readonly agents: Readonly<Record<string, AgentSettings>>;
-  readonly dataDir: string;
-  readonly now: Clock;
-  readonly log: Log;
-}) {
+export function buildAgents(deps: Pick<AgentGatewayDeps, 'agents' | 'dataDir' | 'now' | 'log'>) {
   const { now } = deps;
   const groups = new Set<number>();
   const keyFiles: KeyFile[] = [];

@@ -56,3 +56,9 @@ export function stepsOf(range: Range, now: number): number[] {
   const last = Math.floor(now / stepMs) * stepMs;
   return Array.from({ length: steps }, (_, i) => last - (steps - 1 - i) * stepMs);
 }
+
+/** In ms since the epoch: `from` is inside the range, `to` is not. */
+export interface TimeRange {
+  readonly from?: number;
+  readonly to?: number;
+}

@@ -7,10 +7,9 @@ import Koa from 'koa';
 import compress from 'koa-compress';
 import type { Config, TlsPair } from '../config.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
-import type { Clock } from '../core/clock.js';
 import { accountRoutes, CURRENT_USER_PATH, currentUserRoute } from './account-api/routes.js';
 import { accountFormRoutes } from './account-form/routes.js';
-import { type Asset, serveConsole } from './assets.js';
+import { serveConsole } from './assets.js';
 import { createBodyReader } from './body.js';
 import type { AdminState } from './caller.js';
 import { createHttpServers, type HttpServersOptions } from './connections/http.js';
@@ -33,7 +32,7 @@ import {
   hookRoutes,
   type RestartControl,
 } from './plain-routes.js';
-import { isPlayerPath, servePlayers } from './player/serve.js';
+import { isPlayerPath, type PlayerOptions, servePlayers } from './player/serve.js';
 import type { Services } from './services.js';
 import { serveApi } from './v1/routes.js';
 
@@ -43,12 +42,13 @@ type AdminSettings = Pick<
   'trustedProxies' | 'allowedHosts' | 'accountForm' | 'maxBodyBytes' | 'maxBulkBodyBytes'
 >;
 
-export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
+export interface AdminServerOptions
+  extends HttpServersOptions,
+    AdminSettings,
+    Omit<PlayerOptions, 'isTrustedProxy' | 'readJsonObject'> {
   readonly health: HealthDeps;
   readonly metrics: Omit<MetricsDeps, 'attempts' | 'certificateExpiresAt'>;
   readonly consoleFolder: string;
-  readonly playerFolder: string;
-  readonly playerPicture?: Asset | null;
   readonly handleHook: HandleHook;
   /** Whether an address is on the list of webhook callers. */
   readonly mayCallHooks: (address: string) => boolean;
@@ -57,9 +57,6 @@ export interface AdminServerOptions extends HttpServersOptions, AdminSettings {
   /** Calls the handler of a request, whose `isAbandoned` becomes true when the client goes before the handler is done. */
   readonly handleFor: <Result>(request: { isAbandoned: boolean }, handle: () => Result) => Result;
   readonly isOwnOutbound: IsOwnOutbound;
-  /** Number of sources whose requests of player pages are counted. */
-  readonly maxSources: number;
-  readonly monotonicNow: Clock;
 }
 
 export type AdminServer = ReturnType<typeof createAdminServer>;

@@ -1,8 +1,7 @@
 // The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 import type { Refusable } from '../core/accounts/access/login.js';
-import type { AccountLink } from '../core/accounts/account.js';
+import type { Account } from '../core/accounts/account.js';
 import type { ClassGuard, GuardLimits, Suspension } from '../core/accounts/usage/guard.js';
-import type { AccountLimits } from '../core/accounts/usage/limits.js';
 import type { EgressOptions } from '../core/egress/egress.js';
 import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
@@ -40,10 +39,7 @@ export interface UdpSettings {
   readonly maxDecisionsPerSecond: number;
 }
 
-export interface BindSettings {
-  readonly enabled: boolean;
-  readonly portRange: PortRange | null;
-  readonly publicAddresses: readonly string[];
+export interface BindSettings extends Pick<UdpSettings, 'enabled' | 'portRange' | 'publicAddresses'> {
   /** How long BIND waits for its peer, in ms. */
   readonly timeoutMs: number;
 }
@@ -97,19 +93,10 @@ export interface ProxySettings {
 }
 
 /** The account data that a worker needs. */
-export interface AccountRecord extends Refusable {
-  /** GUID. */
-  readonly id: string;
-  readonly username: string;
-  readonly passwordHash: string;
-  /** Changes with the password. The hash can also change without it. */
-  readonly passwordVersion: number;
-  readonly link: AccountLink | null;
-  readonly limits: AccountLimits;
-  /** The name of its exit; null: the default one, or none. */
-  readonly exit: string | null;
-  /** Id of the seller that it belongs to; null: the administrator. */
-  readonly owner: string | null;
+export interface AccountRecord
+  extends Refusable,
+    Pick<Account, 'id' | 'username' | 'passwordHash' | 'passwordVersion' | 'link'>,
+    Pick<Account, 'limits' | 'exit' | 'owner' | 'authorizedAddresses'> {
   /** Bytes that are left of the quota, when `quotaCounted` bytes of its sessions had been counted; null: no quota. */
   readonly quotaLeft: number | null;
   /** What the control plane has counted of the account's sessions in its present worker. `PlaneAccounts` sets it. */
@@ -118,6 +105,4 @@ export interface AccountRecord extends Refusable {
   readonly needsPermit: boolean;
   /** Number of other nodes where the account is active, to share its rate; up to a second old. */
   readonly otherNodes: number;
-  /** Authorized client addresses and networks, which need no credentials. */
-  readonly authorizedAddresses: readonly string[];
 }

@@ -15,13 +15,9 @@ import type {
 } from './runs.js';
 
 /** The idempotency record of a request: its key, its digest and its first response. */
-export interface Idempotency {
-  readonly key: string;
-  /** Digest of the request; the same key with another digest is refused. */
-  readonly digest: string;
+export interface Idempotency extends Pick<RequestKey, 'key' | 'digest' | 'expiresAt'> {
   /** The first response as JSON text, for the run id. */
   answer(runId: string): string;
-  readonly expiresAt: number;
 }
 
 /** A run to store; the store creates its id. `node` null: any daemon may adopt it. */

@@ -1,4 +1,5 @@
 // The audit log: actor, address, and values before and after each change. It never contains passwords and secrets.
+import type { TimeRange } from '../clock.js';
 
 export interface Actor {
   /** Administrator user name, name of a token, system user of the command line, or user name of a player. */
@@ -121,7 +122,7 @@ export interface AuditEntry extends Omit<AuditRecord, 'action'> {
   readonly import: { readonly id: string; readonly action: string; readonly name: string | null } | null;
 }
 
-export interface AuditFilter {
+export interface AuditFilter extends TimeRange {
   /** Text in actor, address, action or object name. */
   readonly search?: string;
   readonly action?: string | readonly string[];
@@ -130,9 +131,6 @@ export interface AuditFilter {
   readonly objectId?: string;
   readonly importId?: string;
   readonly operatorId?: string;
-  /** `from` is inside the range, `to` is not. */
-  readonly from?: number;
-  readonly to?: number;
 }
 
 export interface AuditStore {

@@ -1,5 +1,6 @@
 // Sums of heartbeat entries over time, by account and game, so that charts never read the entries themselves.
 
+import type { Traffic } from '../accounts/usage/limits.js';
 import { OTHER_GAMES } from '../accounts/usage/usage.js';
 import { type Clock, RANGES, type Range, stepsOf } from '../clock.js';
 import { getOrAdd } from '../maps.js';
@@ -9,12 +10,10 @@ import type { Heartbeat } from './heartbeat.js';
 export type By = 'game' | 'account';
 
 /** The sum of one key over a range. The key is a GameID (null: none) or an account id. */
-export interface KeySum {
+export interface KeySum extends Traffic {
   readonly key: string | null;
   readonly count: number;
   readonly accounts: number;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
   /** Start of the newest step that has an entry. */
   readonly lastAt: number;
 }
@@ -184,13 +183,8 @@ export function createHeartbeatSums(options: {
   };
 }
 
-export interface HeartbeatSumRow {
-  readonly accountId: string;
-  /** null: none. */
-  readonly gameId: string | null;
+export interface HeartbeatSumRow extends Pick<Heartbeat, 'accountId' | 'gameId' | 'bytesUp' | 'bytesDown'> {
   readonly count: number;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
 }
 
 /**

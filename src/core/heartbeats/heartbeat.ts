@@ -1,21 +1,16 @@
 // Heartbeat entries. They contain only metadata: no payload is stored, and traffic is never altered.
-import type { Protocol } from '../sessions/session.js';
+import type { TimeRange } from '../clock.js';
+import type { SessionEntry } from '../trace/session-record.js';
 
 export type HeartbeatKind = 'open' | 'beat' | 'game' | 'close';
 
 /** One record of a live session of an account, and of the game that it plays. */
-export interface Heartbeat {
-  /** Milliseconds since the Unix epoch, UTC. */
-  readonly at: number;
+export interface Heartbeat extends SessionEntry {
   readonly accountId: string;
   /** In entries read from the database: the current name of the account. */
   readonly username: string;
-  readonly sessionId: string;
   /** Client address, no port. */
   readonly client: string;
-  /** `host:port` as requested by the client. */
-  readonly destination: string;
-  readonly protocol: Protocol;
   /** Bytes client to destination since the session's previous entry. */
   readonly bytesUp: number;
   /** Bytes destination to client since the session's previous entry. */
@@ -38,14 +33,11 @@ export interface HeartbeatRetention {
   readonly maxPerAccount: number;
 }
 
-export interface HeartbeatFilter {
+export interface HeartbeatFilter extends TimeRange {
   readonly accountId?: string;
   /** Only accounts of this seller. */
   readonly owner?: string;
   readonly gameId?: string;
-  /** `from` is inside the range, `to` is not. */
-  readonly from?: number;
-  readonly to?: number;
 }
 
 /** An entry with its position in the order of arrival. */

@@ -57,12 +57,7 @@ export interface Destination {
 }
 
 /** A destination of an association. The system chooses the address of each datagram: `outgoing` has the port only. */
-export interface DatagramDestination extends Destination {
-  readonly outgoing: Endpoint | null;
-  /** See Session. */
-  readonly via: string | null;
-  readonly exit: string | null;
-}
+export interface DatagramDestination extends Destination, Pick<Session, 'outgoing' | 'via' | 'exit'> {}
 
 /** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. */
 export interface Session {

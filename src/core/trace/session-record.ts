@@ -73,7 +73,7 @@ export interface TraceQuestion {
 /** What a heartbeat entry has of its session. */
 export interface SessionEntry {
   readonly sessionId: string;
-  /** `host:port`. */
+  /** `host:port` as requested by the client. */
   readonly destination: string;
   readonly protocol: Protocol;
   /** Milliseconds since the Unix epoch. */

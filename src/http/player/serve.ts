@@ -22,7 +22,7 @@ import type { Services } from '../services.js';
 import { playerRoutes } from './routes.js';
 import { sendPac, sendToProgram } from './subscription.js';
 
-interface PlayerOptions {
+export interface PlayerOptions {
   readonly playerFolder: string;
   /** The file of `admin.playerPage.picture`. */
   readonly playerPicture?: Asset | null;

@@ -1,18 +1,11 @@
 // Whether the request of a logged-in client begins: the guard of its account, the account itself, its limits, and the permit over all nodes.
 import { includesAddress } from '../../core/accounts/access/address-list.js';
 import type { GuardedUse } from '../../core/accounts/usage/guard.js';
-import type { Endpoint } from '../../core/ip.js';
 import { type ClientRequest, Reply, type ReplyCode } from '../protocols/socks5.js';
-import type { WorkerAccount } from '../worker/account.js';
+import type { LoggedInClient, WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { AuthorizedRequest } from './running-command.js';
-
-interface AdmittedClient {
-  readonly client: Endpoint;
-  readonly isByAddress: boolean;
-  readonly linkHash: string | null;
-}
 
 type Admitted =
   | ({ readonly ok: true } & AuthorizedRequest)
@@ -29,7 +22,7 @@ export class Admission {
    */
   constructor(
     private readonly host: WorkerHost,
-    private readonly client: AdmittedClient,
+    private readonly client: LoggedInClient,
     private readonly account: WorkerAccount,
     private readonly exit: string | null,
     private readonly request: ClientRequest,

@@ -10,7 +10,7 @@ import type { ClientProtocol } from '../protocols/client-protocol.js';
 import type { ForwardedRequest } from '../protocols/http/forward.js';
 import { type ClientRequest, Reply, type ReplyCode } from '../protocols/socks5.js';
 import type { ExitUse } from '../upstreams/exits.js';
-import type { WorkerAccount } from '../worker/account.js';
+import type { LoggedInClient, WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { Permit } from '../worker/permits.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
@@ -46,11 +46,8 @@ export interface AuthorizedRequest {
 }
 
 /** Its connection, which imports it; connection.ts. */
-export interface CommandConnection {
+export interface CommandConnection extends LoggedInClient {
   readonly stream: Stream;
-  readonly client: Endpoint;
-  readonly isByAddress: boolean;
-  readonly linkHash: string | null;
   refuse(frame: Uint8Array): void;
   /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
   awaitRequest(rest: Buffer): void;

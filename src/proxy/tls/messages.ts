@@ -1,4 +1,5 @@
 // The messages between the control plane and the TLS thread.
+import type { ListenerSpec } from '../messages.js';
 
 /** A certificate and its key, PEM. */
 export interface TlsMaterial {
@@ -16,13 +17,8 @@ export interface TlsThreadStart {
   readonly maxConnections: number;
 }
 
-export interface TlsListenerSpec {
-  readonly id: number;
-  /** A listening socket, which the thread closes; null: it opens one. */
-  readonly fd: number | null;
-  readonly host: string;
-  readonly port: number;
-  readonly isDualStack: boolean;
+/** The thread closes `fd`; null: it opens the socket. */
+export interface TlsListenerSpec extends Pick<ListenerSpec, 'id' | 'fd' | 'host' | 'port' | 'isDualStack'> {
   /** The Unix socket of the data plane to which connections are forwarded. */
   readonly path: string;
   readonly material: TlsMaterial;

@@ -1,8 +1,9 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
+
 import { inspectDatagrams } from '../../core/egress/bittorrent.js';
-import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
+import type { AuthorizedRequest } from '../connection/running-command.js';
 import { type Refusal, refusalFields } from '../connection/target.js';
 import type { HandedAssociation } from '../handover/state.js';
 import type { DatagramRelay } from '../io/datagrams.js';
@@ -10,8 +11,6 @@ import type { Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';
-import type { ExitUse } from '../upstreams/exits.js';
-import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import { type AccountDecisions, decisionsOf, UnsolicitedSources } from './decisions.js';
@@ -40,14 +39,10 @@ interface Open {
 }
 
 /** Whose an association is, and how it leaves. */
-export interface AssociatedClient {
+export interface AssociatedClient extends Pick<AuthorizedRequest, 'account' | 'egress' | 'exit'> {
   /** The control connection; its listener is replaced once the association is open. */
   readonly stream: Stream;
   readonly client: Endpoint;
-  readonly account: WorkerAccount;
-  readonly egress: EgressPolicy;
-  /** The exit of the account, or the default; null: none. */
-  readonly exit: ExitUse | null;
 }
 
 export class Association implements SessionTransfer, StreamListener {

@@ -10,7 +10,7 @@ import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
 import type { Upstream } from '../upstreams/rules.js';
 import type { WorkerHost } from '../worker/host.js';
 import { Backlog } from './decisions.js';
-import { Peers } from './sources.js';
+import { Peers, type UpstreamDestination } from './sources.js';
 import {
   type UpstreamAssociationContext,
   type UpstreamAssociationOptions,
@@ -54,12 +54,8 @@ interface Hop {
   readonly upstream: UpstreamHop | null;
 }
 
-interface Destination {
-  readonly host: string;
+interface Destination extends UpstreamDestination {
   readonly isName: boolean;
-  readonly port: number;
-  /** As the client writes it in front of standalone datagrams. */
-  readonly header: Buffer;
   /** How the destination is reached; null while unknown or not permitted. */
   hop: Hop | null;
   /** Why `hop` is null, once that is known. */

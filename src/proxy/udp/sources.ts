@@ -34,7 +34,7 @@ export interface UpstreamDestination {
   /** A name that the upstream proxy resolves, or an address. */
   readonly host: string;
   readonly port: number;
-  /** The header of datagrams to it, RFC 1928 §7. */
+  /** As the client writes it in front of standalone datagrams, RFC 1928 §7. */
   readonly header: Buffer;
 }
 

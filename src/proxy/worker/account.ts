@@ -4,14 +4,17 @@ import type { Destination, SessionCommand, SessionEnd } from '../../core/session
 import type { AccountRates, Quota } from '../io/rates.js';
 import type { AccountRecord } from '../plane-settings.js';
 
-/** What an account does with its live sessions. */
-export interface AccountSession {
-  readonly command: SessionCommand;
+export interface LoggedInClient {
   readonly client: Endpoint;
   /** Logged in by its address, without credentials. */
   readonly isByAddress: boolean;
   /** Of the account's link by whose password it was logged in; null: otherwise. */
   readonly linkHash: string | null;
+}
+
+/** What an account does with its live sessions. */
+export interface AccountSession extends LoggedInClient {
+  readonly command: SessionCommand;
   readonly destination: Destination;
   /** Bytes up and down so far. */
   readonly bytes: number;

@@ -9,20 +9,16 @@ import type { Geo } from '../../core/geo.js';
 import { parseIp } from '../../core/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { Io } from '../io/io.js';
-import { type AccountRates, createSharedRate, Quota } from '../io/rates.js';
+import { createSharedRate, Quota } from '../io/rates.js';
 import { placesOf } from '../memory/places.js';
 import type { AccountRecord } from '../plane-settings.js';
 import type { AccountSession, WorkerAccount } from './account.js';
 
 /** Every `WorkerAccount` is an entry. Only `WorkerAccounts` changes it, so the others see it read-only. */
-interface Entry extends WorkerAccount {
-  record: AccountRecord;
-  rates: AccountRates | null;
-  quota: Quota | null;
+type Entry = { -readonly [Name in keyof WorkerAccount]: WorkerAccount[Name] } & {
   endedBytes: number;
   sessions: Set<AccountSession>;
-  places: number;
-}
+};
 
 /** Most accounts have no session: they share this. */
 const NO_SESSIONS: ReadonlySet<AccountSession> = new Set();

@@ -20,7 +20,7 @@ import type {
 import type { AccountRates, Metered } from '../io/rates.js';
 import type { SessionCounts } from '../memory/session-counts.js';
 import type { SessionFacts } from '../messages.js';
-import type { AccountSession, WorkerAccount } from './account.js';
+import type { AccountSession, LoggedInClient, WorkerAccount } from './account.js';
 import type { Events } from './events.js';
 import type { Permit, WorkerPermits } from './permits.js';
 import { type PayloadInspector, SessionGames } from './session-games.js';
@@ -41,14 +41,10 @@ export interface SessionTransfer {
 
 type HandedTransfer = Omit<HandedRelay<never>, 'session'> | Omit<HandedAssociation<never>, 'session'>;
 
-export interface SessionRequest {
+export interface SessionRequest extends LoggedInClient {
   readonly command: SessionCommand;
   readonly clientProtocol: ClientProtocolName;
-  /** Its account was found by its address. */
-  readonly isByAddress: boolean;
-  readonly linkHash: string | null;
   readonly account: WorkerAccount;
-  readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };
   readonly transfer: SessionTransfer;
   /** The permit over all nodes; null: the account has no such limit. */
@@ -56,12 +52,9 @@ export interface SessionRequest {
 }
 
 /** Further fields of the log line of an association. */
-export interface DatagramSummary {
-  readonly datagramsUp: number;
-  readonly datagramsDown: number;
-  readonly dropped: Readonly<Record<string, number>>;
-  readonly destinations: readonly DatagramDestination[];
-}
+export type DatagramSummary = Required<
+  Pick<SessionSummary, 'datagramsUp' | 'datagramsDown' | 'dropped' | 'destinations'>
+>;
 
 /** What the sessions of a worker share. */
 export interface SessionContext {

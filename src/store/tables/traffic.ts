@@ -1,13 +1,12 @@
 // The tables traffic_days and traffic_parts: the traffic of accounts per day, and what of it is known by game and by exit.
 import type { Knex } from 'knex';
-import type { TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
+import type { Traffic, TrafficOfDay, TrafficSums } from '../../core/accounts/usage/limits.js';
 import {
   type AccountTraffic,
   type DayRanges,
   type NamedTraffic,
   sumOf,
   type TrafficReportStore,
-  type TrafficSum,
 } from '../../core/accounts/usage/traffic-report.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import { sumUp } from '../../core/heartbeats/heartbeat-sums.js';
@@ -171,7 +170,7 @@ export function createTrafficReportStore({ db, scans }: StoreContext): TrafficRe
     async byPart(kind, days, knownFrom, owner) {
       const isKnown = scans.raw('case when has_parts = 1 and day >= ? then 1 else 0 end', [knownFrom]);
       const ofDays = await inSlices(days, owner, (within) =>
-        find<TrafficSum & { readonly isKnown: number }>(
+        find<Traffic & { readonly isKnown: number }>(
           within('traffic_days')
             .groupBy('is_known')
             .select({ is_known: isKnown } as Record<string, Knex.Raw>)
@@ -217,4 +216,4 @@ export function createTrafficReportStore({ db, scans }: StoreContext): TrafficRe
   };
 }
 
-const NONE: TrafficSum = { bytesUp: 0, bytesDown: 0 };
+const NONE: Traffic = { bytesUp: 0, bytesDown: 0 };

@@ -12,10 +12,7 @@ export interface HeldPermit {
   readonly client: string;
 }
 
-export interface WantedPermit extends HeldPermit {
-  readonly maxSessions: number | null;
-  readonly maxClientAddresses: number | null;
-}
+export interface WantedPermit extends HeldPermit, PermitLimits {}
 
 export interface PermitStore {
   /**

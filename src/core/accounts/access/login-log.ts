@@ -1,6 +1,6 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 
-import { type Clock, HOUR_MS } from '../../clock.js';
+import { type Clock, HOUR_MS, type TimeRange } from '../../clock.js';
 import { sourceOf } from '../../ip.js';
 import { deleteFromSet } from '../../maps.js';
 import { joined } from '../../turns.js';
@@ -31,16 +31,13 @@ export interface LoginEntry {
   readonly times: number;
 }
 
-export interface LoginFilter {
+export interface LoginFilter extends TimeRange {
   readonly accountId?: string;
   /** Only accounts of this seller. */
   readonly owner?: string;
   /** Text in user name or client address. */
   readonly search?: string;
   readonly failed?: boolean;
-  /** In ms since the epoch. `from` is inside the range, `to` is not. */
-  readonly from?: number;
-  readonly to?: number;
 }
 
 /** An entry with its position in the list. */

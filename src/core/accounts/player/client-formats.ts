@@ -9,12 +9,7 @@ import { clashProxy, shadowrocketLink, singBoxOutbound } from './subscription-fo
 export const CLIENT_FORMATS = ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'] as const;
 type ClientFormat = (typeof CLIENT_FORMATS)[number];
 
-interface ClientAccess {
-  readonly username: string;
-  readonly password: string;
-  readonly host: string;
-  readonly port: number;
-}
+type ClientAccess = Pick<Entry, 'username' | 'password' | 'host' | 'port'>;
 
 interface ClientText {
   readonly format: ClientFormat;

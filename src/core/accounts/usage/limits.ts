@@ -50,9 +50,10 @@ export interface QuotaReset {
 }
 
 export interface CountedTraffic {
+  /** Since the account was created; a reset does not change it. */
   readonly totalBytesUp: number;
   readonly totalBytesDown: number;
-  /** Since the start of the quota period; part of the totals. */
+  /** Up and down since the start of the quota period; part of the totals. */
   readonly periodBytes: number;
 }
 
@@ -60,26 +61,25 @@ export const LIMIT_REFUSALS = ['too-many-sessions', 'too-many-addresses', 'over-
 export type LimitRefusal = (typeof LIMIT_REFUSALS)[number];
 
 /** The usage of an account compared with its limits. Times in milliseconds since the epoch. */
-export interface LimitUsage {
+export interface LimitUsage extends CountedTraffic {
   readonly sessions: number;
   readonly clientAddresses: number;
-  /** Up and down since `periodStartedAt`. */
-  readonly periodBytes: number;
   /** Null: since the account was created. */
   readonly periodStartedAt: number | null;
   /** When the quota resets; null: never. */
   readonly periodEndsAt: number | null;
-  /** Since the account was created; a reset does not change it. */
-  readonly totalBytesUp: number;
-  readonly totalBytesDown: number;
 }
 
-export interface TrafficOfDay {
+/** Bytes from clients to destinations, and back. */
+export interface Traffic {
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+}
+
+export interface TrafficOfDay extends Traffic {
   readonly accountId: string;
   /** See calendar.ts. */
   readonly day: number;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
   /** Sessions that began on that day. */
   readonly sessions: number;
   /** Of the traffic, what is known by game and by exit. */
@@ -87,11 +87,9 @@ export interface TrafficOfDay {
 }
 
 /** The traffic of one game, or through one exit. */
-export interface TrafficPart {
+export interface TrafficPart extends Traffic {
   readonly kind: 'game' | 'exit';
   readonly name: string;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
 }
 
 /** A snapshot of the database (PostgreSQL `pg_snapshot`): which transactions a read saw. */
@@ -103,10 +101,8 @@ export interface DatabaseSnapshot {
 }
 
 /** The traffic of an account in bytes: in total, and up plus down since a given day. */
-export interface TrafficSums {
+export interface TrafficSums extends Traffic {
   readonly accountId: string;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
   readonly bytesSince: number;
   /** The snapshot of which the sums were read; undefined: no other process writes traffic. */
   readonly snapshot?: DatabaseSnapshot;

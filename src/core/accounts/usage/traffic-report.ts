@@ -1,5 +1,7 @@
 // The traffic of a range of days by account, tag, plan, seller, game or exit.
+
 import type { Account } from '../account.js';
+import type { Traffic } from './limits.js';
 
 export const TRAFFIC_BY = ['account', 'tag', 'plan', 'seller', 'game', 'exit'] as const;
 /** The orders of a report, with a leading minus descending. `bytes`: both directions. */
@@ -12,18 +14,13 @@ export type TrafficBy = (typeof TRAFFIC_BY)[number];
 /** Ranges of day numbers, both ends inside (calendar.ts). */
 export type DayRanges = readonly (readonly [first: number, last: number])[];
 
-export interface TrafficSum {
-  readonly bytesUp: number;
-  readonly bytesDown: number;
-}
-
-export interface AccountTraffic extends TrafficSum {
+export interface AccountTraffic extends Traffic {
   readonly accountId: string;
   readonly sessions: number;
 }
 
 /** The traffic of a game or an exit, of OTHER_GAMES, or (null) without any. */
-export interface NamedTraffic extends TrafficSum {
+export interface NamedTraffic extends Traffic {
   readonly name: string | null;
   /** With traffic; null: unknown. */
   readonly accounts: number | null;
@@ -41,12 +38,12 @@ export interface TrafficReportStore {
     days: DayRanges,
     knownFrom: number,
     owner?: string,
-  ): Promise<{ readonly sums: NamedTraffic[]; readonly unknown: TrafficSum }>;
+  ): Promise<{ readonly sums: NamedTraffic[]; readonly unknown: Traffic }>;
   /** Deletes at most `limit` games and exits of days before `day`; returns their number. */
   trimParts(day: number, limit: number): Promise<number>;
 }
 
-export function sumOf(of: readonly TrafficSum[]): TrafficSum {
+export function sumOf(of: readonly Traffic[]): Traffic {
   const sum = { bytesUp: 0, bytesDown: 0 };
   for (const { bytesUp, bytesDown } of of) {
     sum.bytesUp += bytesUp;
@@ -55,7 +52,7 @@ export function sumOf(of: readonly TrafficSum[]): TrafficSum {
   return sum;
 }
 
-export interface TrafficLine extends TrafficSum {
+export interface TrafficLine extends Traffic {
   /** Id of the account or seller, tag, or name; null: accounts or traffic without one. */
   readonly key: string | null;
   readonly accounts: number | null;

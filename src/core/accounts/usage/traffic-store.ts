@@ -2,7 +2,7 @@
 // on the other nodes (traffic, logins, heartbeat entries), and the usage of a quota period from the sums.
 import type { Account } from '../account.js';
 import type { Calendar } from './calendar.js';
-import { QUOTA_PERIODS, type TrafficOfDay, type TrafficSums } from './limits.js';
+import { QUOTA_PERIODS, type Traffic, type TrafficOfDay, type TrafficSums } from './limits.js';
 
 export interface TrafficStore {
   /**
@@ -67,14 +67,7 @@ export function periodBytesOf(
 const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0 };
 
 export type AccountActivity = { readonly accountId: string } & (
-  | {
-      readonly kind: 'traffic';
-      readonly transaction: bigint;
-      /** See calendar.ts. */
-      readonly day: number;
-      readonly bytesUp: number;
-      readonly bytesDown: number;
-    }
+  | ({ readonly kind: 'traffic'; readonly transaction: bigint } & Pick<TrafficOfDay, 'day' | keyof Traffic>)
   | { readonly kind: 'login'; readonly at: number }
   | { readonly kind: 'heartbeats' }
 );

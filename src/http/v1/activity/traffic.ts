@@ -1,6 +1,8 @@
 // /api/v1/traffic: the traffic of a range of days by account, tag, plan, seller, game or exit, as a list and as a file.
+
 import { z } from 'zod';
 import { writeTable } from '../../../account-files/csv.js';
+import type { Traffic } from '../../../core/accounts/usage/limits.js';
 import {
   groupTraffic,
   sumOf,
@@ -8,7 +10,6 @@ import {
   TRAFFIC_SORTS,
   type TrafficBy,
   type TrafficLine,
-  type TrafficSum,
   trafficKeys,
 } from '../../../core/accounts/usage/traffic-report.js';
 import { OTHER_GAMES } from '../../../core/accounts/usage/usage.js';
@@ -148,7 +149,7 @@ async function linesOf(
   days: Parameters<ReportDeps['trafficReport']['byAccount']>[0],
   knownFrom: number,
   { accounts, trafficReport }: Pick<ReportDeps, 'accounts' | 'trafficReport'>,
-): Promise<{ lines: TrafficLine[]; sum: TrafficSum; unknown?: TrafficSum }> {
+): Promise<{ lines: TrafficLine[]; sum: Traffic; unknown?: Traffic }> {
   if (by === 'game' || by === 'exit') {
     const { sums, unknown } = await trafficReport.byPart(by, days, knownFrom);
     const lines = sums.map(({ name: key, ...each }) => ({ key, sessions: null, ...each }));
