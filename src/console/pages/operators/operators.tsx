@@ -110,15 +110,7 @@ const BOUNDS = { accounts: 1, days: 1, bytes: 1_000_000_000 } as const;
 type BoundName = keyof typeof BOUNDS;
 const BOUND_NAMES = Object.keys(BOUNDS) as BoundName[];
 
-interface Fields extends Readonly<Record<BoundName, string>> {
-  readonly name: string;
-  readonly password: string;
-  readonly revokeTokens: boolean;
-  readonly role: OperatorRole;
-  readonly isEnabled: boolean;
-}
-
-function fieldsOf(operator: Operator | null): Fields {
+function fieldsOf(operator: Operator | null) {
   const { name = '', role = 'seller', isEnabled = true, budget } = operator ?? {};
   const bounds = BOUND_NAMES.map((bound) => [bound, numberText(budget?.[bound] ?? null, BOUNDS[bound])]);
   const texts = Object.fromEntries(bounds) as Record<BoundName, string>;

@@ -14,7 +14,6 @@ import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
 import {
   AccountFields,
-  type FieldTexts,
   LIMIT_NAMES,
   NO_FIELD_TEXTS,
   readFields,
@@ -108,21 +107,10 @@ function columns(remove: (plan: Plan) => Promise<unknown>, reload: () => void): 
   ];
 }
 
-interface Fields extends FieldTexts {
-  readonly name: string;
-  readonly days: string;
-  readonly startsAtFirstLogin: boolean;
-}
-
-function fieldsOf(plan: Plan | null): Fields {
+function fieldsOf(plan: Plan | null) {
   if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...NO_FIELD_TEXTS };
   const { name, days, startsAtFirstLogin, limits, exit } = plan;
-  return {
-    ...textsOf({ limits, exit }),
-    name,
-    days: numberText(days),
-    startsAtFirstLogin,
-  };
+  return { ...textsOf({ limits, exit }), name, days: numberText(days), startsAtFirstLogin };
 }
 
 interface DialogProps {
@@ -184,7 +172,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
 }
 
 /** Returns the plan that the fields describe; null while they are invalid. */
-function planOf(fields: Fields, days: number | null | undefined): Plan | null {
+function planOf(fields: ReturnType<typeof fieldsOf>, days: number | null | undefined): Plan | null {
   const limits = readFields(fields, LIMITS)?.limits as Plan['limits'] | undefined;
   const name = fields.name.trim();
   if (days === undefined || !limits || name === '') return null;

@@ -6,38 +6,28 @@ import { t } from '../../lib/i18n.js';
 import { readNumber } from '../../lib/number-text.js';
 import { Field, Input, InputField, optionsOf, Segments, Select } from '../../ui/form.js';
 
-export interface RuleFields {
-  /** Identifies the rule, also after it is moved. */
-  readonly key: string;
-  readonly kind: 'fixed' | 'pattern';
-  readonly id: string;
-  readonly pattern: string;
-  readonly maxBytes: string;
-  readonly protocol: 'any' | 'tcp' | 'udp';
-  /** One or more hosts, separated by commas. */
-  readonly hosts: string;
-  readonly ports: string;
-  /** The rule as the daemon sent it. The form sends it unchanged when no field was changed. */
-  readonly original: GameRule | null;
-}
-
 const DEFAULT_BYTES = '4096';
 const MAX_BYTES = 65_536;
 
-export function ruleFields(rule: GameRule | null, key: string): RuleFields {
-  const { hosts = [], ports = [], protocol } = rule?.match ?? {};
+/** @param key identifies the rule, also after it is moved */
+export function ruleFields(rule: GameRule | null, key: string) {
+  const { hosts = [], ports = [], protocol = 'any' as const } = rule?.match ?? {};
+  const kind: 'fixed' | 'pattern' = rule?.gameId === undefined ? 'fixed' : 'pattern';
   return {
     key,
-    kind: rule?.gameId === undefined ? 'fixed' : 'pattern',
+    kind,
     id: rule?.id ?? '',
     pattern: rule?.gameId ?? '',
     maxBytes: rule?.maxBytes === undefined ? DEFAULT_BYTES : String(rule.maxBytes),
-    protocol: protocol ?? 'any',
+    protocol,
+    /** One or more hosts, separated by commas. */
     hosts: hosts.join(', '),
     ports: ports.join(', '),
+    /** The rule as the daemon sent it. The form sends it unchanged when no field was changed. */
     original: rule,
   };
 }
+export type RuleFields = Readonly<ReturnType<typeof ruleFields>>;
 
 /** Returns the rule that the fields describe; undefined while a field is missing or invalid. */
 export function readRule(fields: RuleFields): GameRule | undefined {

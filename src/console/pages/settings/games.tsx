@@ -14,15 +14,12 @@ import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
 
-interface Fields {
-  readonly rules: readonly RuleFields[];
-  readonly etag: string | null;
-}
-
 export function GameSettings() {
   const saved = useLoad('getGameRules', {}, { topics: ['settings'] });
-  const draft = useDraft<Fields>({
-    rules: (saved.data?.rules ?? []).map((rule, i) => ruleFields(rule, `saved ${i}`)),
+  const draft = useDraft({
+    rules: (saved.data?.rules ?? []).map((rule, i) =>
+      ruleFields(rule, `saved ${i}`),
+    ) as readonly RuleFields[],
     etag: saved.etag,
   });
   const added = useRef(0);
@@ -137,18 +134,17 @@ function inShort(rules: readonly GameRule[]): string {
   return rules.length === 0 ? '—' : rules.map((rule) => rule.id ?? rule.gameId ?? '').join(' · ');
 }
 
-interface Tried {
-  readonly destination: string;
-  readonly protocol: 'tcp' | 'udp';
+const EXAMPLE = {
+  destination: 'gz-1.arena.example:7000',
+  protocol: 'tcp' as 'tcp' | 'udp',
   /** The first bytes, in this form. */
-  readonly text: string;
-  readonly form: 'text' | 'hex';
-}
-const EXAMPLE: Tried = { destination: 'gz-1.arena.example:7000', protocol: 'tcp', text: '', form: 'text' };
+  text: '',
+  form: 'text' as 'text' | 'hex',
+};
 
 /** @param rules null while a rule is incomplete */
 function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
-  const [typed, setTyped] = useState<Tried>(EXAMPLE);
+  const [typed, setTyped] = useState(EXAMPLE);
   const control = controlOf(typed, (patch) => setTyped((before) => ({ ...before, ...patch })));
   const { destination, protocol, text, form } = typed;
   const [result, setResult] = useState<GameRuleTestResult | null>(null);

@@ -107,12 +107,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
 }
 
 const WAYS = ['proxy', 'direct'] as const;
-
-interface Fields {
-  readonly text: string;
-  readonly otherwise: PacRules['otherwise'];
-  readonly etag: string | null;
-}
+type Fields = Pick<PacRules, 'otherwise'> & { readonly text: string; readonly etag: string | null };
 
 export function PacSettings() {
   const saved = useLoad('getPacRules', {}, { topics: ['settings'] });

@@ -4,7 +4,7 @@ import { may } from '../../../lib/api.js';
 import { type Control, controlOf } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { readNumber } from '../../../lib/number-text.js';
-import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';
+import { ExpiryField, NEVER, readExpiry } from '../../../ui/expiry-field.js';
 import { Field, Input, InputField, optionsOf, SegmentsField } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
@@ -12,7 +12,6 @@ import {
   AccountFields,
   CONTACT_NAMES,
   type FieldName,
-  type FieldTexts,
   LIMIT_NAMES,
   NO_FIELD_TEXTS,
   readFields,
@@ -21,40 +20,25 @@ import { OwnerChoice, PlanChoice } from '../fields/plans.js';
 import { readTags, TagField } from '../fields/tag-field.js';
 import type { BulkActionType } from './bulk-preview.js';
 
-type ExtendFrom = 'later' | 'expiry' | 'now';
 const MAX_DAYS = 3_650;
 
-export interface Given {
-  readonly days: string;
-  readonly from: ExtendFrom;
-  readonly expiry: ExpiryText;
-  readonly texts: FieldTexts;
-  readonly chosen: ReadonlySet<FieldName>;
-  readonly addTags: string;
-  readonly removeTags: string;
-  /** The plan's name; '' means that each account keeps its own plan. */
-  readonly plan: string;
-  readonly use: 'renew' | 'upgrade';
-  /** Id of a seller; '' is the administrator. */
-  readonly owner: string;
-  readonly reason: string;
-  readonly until: ExpiryText;
-}
-
-export const NOTHING_GIVEN: Given = {
+export const NOTHING_GIVEN = {
   days: '30',
-  from: 'later',
+  from: 'later' as 'later' | 'expiry' | 'now',
   expiry: '',
   texts: NO_FIELD_TEXTS,
-  chosen: new Set(),
+  chosen: new Set() as ReadonlySet<FieldName>,
   addTags: '',
   removeTags: '',
+  /** The plan's name; '' means that each account keeps its own plan. */
   plan: '',
-  use: 'renew',
+  use: 'renew' as 'renew' | 'upgrade',
+  /** Id of a seller; '' is the administrator. */
   owner: '',
   reason: '',
   until: NEVER,
 };
+type Given = Readonly<typeof NOTHING_GIVEN>;
 
 /** Returns the action; null while the fields do not describe a valid one. */
 export function toAction(type: BulkActionType, given: Given): BulkRequest['action'] | null {
@@ -94,16 +78,11 @@ interface Props {
   readonly set: (patch: Partial<Given>) => void;
 }
 
-interface Controls {
-  readonly given: Given;
-  readonly control: Control<Given>;
-}
-
 export function BulkFields({ type, given, set }: Props) {
   const control = controlOf(given, set);
   switch (type) {
     case 'extend':
-      return <ExtendFields given={given} control={control} isWrong={toAction(type, given) === null} />;
+      return <ExtendFields control={control} isWrong={toAction(type, given) === null} />;
     case 'reset-password':
     case 'reset-usage':
       return <p>{t(`bulk.${type}.text`)}</p>;
@@ -126,7 +105,7 @@ export function BulkFields({ type, given, set }: Props) {
     case 'hand-over':
       return <OwnerChoice {...control('owner')} />;
     case 'plan':
-      return <PlanFields given={given} control={control} />;
+      return <PlanFields use={given.use} control={control} />;
     case 'suspend':
       return (
         <>
@@ -181,7 +160,7 @@ function ChosenFields({
   );
 }
 
-function ExtendFields({ control, isWrong }: Controls & { readonly isWrong: boolean }) {
+function ExtendFields({ control, isWrong }: { control: Control<Given>; isWrong: boolean }) {
   return (
     <div class="grid-2 short-first">
       <Field label={t('plans.daysField')} error={isWrong ? t('bulk.days.wrong') : undefined}>
@@ -200,7 +179,7 @@ function ExtendFields({ control, isWrong }: Controls & { readonly isWrong: boole
   );
 }
 
-function PlanFields({ given, control }: Controls) {
+function PlanFields({ use, control }: { use: Given['use']; control: Control<Given> }) {
   return (
     <>
       <div class="grid-2">
@@ -211,7 +190,7 @@ function PlanFields({ given, control }: Controls) {
           options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
         />
       </div>
-      <p class="soft">{t(`plans.${given.use}.text`)}</p>
+      <p class="soft">{t(`plans.${use}.text`)}</p>
     </>
   );
 }

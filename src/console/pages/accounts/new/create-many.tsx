@@ -19,15 +19,16 @@ import {
   type Separator,
 } from './paste.js';
 
-export interface ManyTexts {
-  readonly source: 'pattern' | 'list';
-  readonly pattern: string;
-  readonly list: string;
+export const NO_MANY_TEXTS = {
+  source: 'pattern' as 'pattern' | 'list',
+  pattern: 'player{001-020}',
+  list: '',
   /** '': recognised. */
-  readonly separator: Separator | '';
+  separator: '' as Separator | '',
   /** Whether the first line of the list is a heading; '': recognised. */
-  readonly heading: '' | 'yes' | 'no';
-}
+  heading: '' as '' | 'yes' | 'no',
+};
+type ManyTexts = Readonly<typeof NO_MANY_TEXTS>;
 
 interface ManyNamesProps {
   readonly values: ManyTexts;
@@ -59,7 +60,7 @@ export function ManyNames({ values, onChange, preview }: ManyNamesProps) {
               placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
             />
           </Field>
-          <HowRead values={values} onChange={onChange} skipped={preview.result?.skipped ?? []} />
+          <HowRead values={values} onChange={onChange} preview={preview} />
         </>
       )}
       {preview.error ? (
@@ -99,17 +100,11 @@ const SEPARATOR_TEXTS = {
   ' ': 'create.separator.blank',
 } as const satisfies Record<Separator, TextKey>;
 
-interface HowReadProps {
-  readonly values: ManyTexts;
-  readonly onChange: (changes: Partial<ManyTexts>) => void;
-  readonly skipped: NewAccountsResult['skipped'];
-}
-
 /** How the list was read: what separates its fields, whether it has a heading, the lines that are left out, and the fields of the first ones. */
-function HowRead({ values, onChange, skipped }: HowReadProps) {
+function HowRead({ values, onChange, preview }: ManyNamesProps) {
   const pasted = readList(values);
   if (pasted.lines.length === 0 && pasted.hasHeading === null) return null;
-  const refusals = new Map(skipped.map(({ username, reason }) => [username, reason]));
+  const refusals = new Map(preview.result?.skipped.map(({ username, reason }) => [username, reason]));
   const reasonOf = ({ wrong, username }: PastedLine) => wrong ?? refusals.get(username);
   const refused = pasted.lines.filter((each) => reasonOf(each) !== undefined);
   const names = FIELD_NAMES.filter(

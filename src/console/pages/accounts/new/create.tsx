@@ -13,7 +13,6 @@ import {
   AccountFields,
   CONTACT_NAMES,
   type FieldName,
-  type FieldTexts,
   LIMIT_NAMES,
   NO_FIELD_TEXTS,
   NOTE_NAMES,
@@ -23,7 +22,7 @@ import { BudgetWords } from '../fields/budget.js';
 import { lengthError, tooManyBytes } from '../fields/field-words.js';
 import { PlanChoice } from '../fields/plans.js';
 import type { HandedOver } from '../handover.js';
-import { accountsOf, ManyNames, type ManyTexts, readList, useNewPreview } from './create-many.js';
+import { accountsOf, ManyNames, NO_MANY_TEXTS, readList, useNewPreview } from './create-many.js';
 
 /** The credentials that the console shows once, after it created the accounts. */
 export type Created = { readonly one: HandedOver } | { readonly many: readonly Credentials[] };
@@ -34,21 +33,12 @@ interface CreateProps {
   readonly onCreated: (credentials: Created) => void;
 }
 
-interface NewFields extends FieldTexts, ManyTexts {
-  readonly password: string;
-  /** The plan's name; '' is no plan. */
-  readonly plan: string;
-}
-
-const NOTHING_TYPED: NewFields = {
+const NOTHING_TYPED = {
   ...NO_FIELD_TEXTS,
+  ...NO_MANY_TEXTS,
   password: '',
+  /** The plan's name; '' is no plan. */
   plan: '',
-  source: 'pattern',
-  pattern: 'player{001-020}',
-  list: '',
-  separator: '',
-  heading: '',
 };
 
 /** The fields of every new account. A plan sets the expiry and the limits. */

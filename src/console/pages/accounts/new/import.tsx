@@ -25,13 +25,13 @@ const MEDIA: Readonly<Record<FileFormat, string>> = {
 /** By the ending of a file's name. */
 const FORMATS = { csv: 'csv', json: 'json', ini: 'ccproxy', txt: 'ccproxy' } as const;
 
-interface Options {
-  readonly format: FileFormat;
-  readonly existing: OnExisting;
-  readonly encoding: FileEncoding | 'auto';
-  readonly zone: string;
-}
-const DEFAULTS = { format: 'csv', existing: 'skip', encoding: 'auto' } as const;
+const defaults = () => ({
+  format: 'csv' as FileFormat,
+  existing: 'skip' as OnExisting,
+  encoding: 'auto' as FileEncoding | 'auto',
+  zone: ownZone(),
+});
+type Options = Readonly<ReturnType<typeof defaults>>;
 
 const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
   'utf-8': 'UTF-8',
@@ -46,7 +46,7 @@ const MAX_LISTED = 200;
 
 export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [file, setFile] = useState<File | null>(null);
-  const [options, setOptions] = useState<Options>(() => ({ ...DEFAULTS, zone: ownZone() }));
+  const [options, setOptions] = useState<Options>(defaults);
   const [report, setReport] = useState<ImportReport | null>(null);
   const { busy, error, run } = useAction();
   const maxBytes = useCell(me)?.maxImportBytes ?? 0;
