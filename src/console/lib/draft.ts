@@ -3,10 +3,14 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { cell } from './cell.js';
 
-/** What a control shows of a field, and what it does with what is typed: `<Input {...control('name')} />`. */
-export type Control<T> = <K extends keyof T>(
-  name: K,
-) => { readonly value: T[K]; readonly onInput: (value: T[K]) => void };
+/** What a control shows of a field, and what it does with what is typed. */
+export interface Controlled<T> {
+  readonly value: T;
+  readonly onInput: (value: T) => void;
+}
+
+/** `<Input {...control('name')} />` */
+export type Control<T> = <K extends keyof T>(name: K) => Controlled<T[K]>;
 
 export const controlOf =
   <T extends object>(values: T, set: (patch: Partial<T>) => void): Control<T> =>

@@ -11,6 +11,13 @@ import { InputField, submitting } from './form.js';
 import { FormErrors } from './states.js';
 import { notify } from './toast.js';
 
+/** What a dialog about one object is given. `onDone` when it has done what it is for. */
+export interface DialogOf<T, Result = void> {
+  readonly of: T;
+  readonly onClose: () => void;
+  readonly onDone: (result: Result) => void;
+}
+
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;

@@ -1,5 +1,6 @@
 // The field for an account's expiry, and the meaning of its text; and the filter of a list by days.
 import { useId, useRef } from 'preact/hooks';
+import type { Controlled } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { Wrong } from './form.js';
@@ -27,9 +28,7 @@ export function readExpiry(text: ExpiryText): string | null | undefined {
 
 const QUICK_DAYS = [7, 30, 90, 365];
 
-interface ExpiryFieldProps {
-  readonly value: ExpiryText;
-  readonly onInput: (value: ExpiryText) => void;
+interface ExpiryFieldProps extends Controlled<ExpiryText> {
   readonly optional?: boolean;
   readonly label?: string;
   readonly never?: string;

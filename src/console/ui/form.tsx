@@ -1,6 +1,7 @@
 // Form fields: a label, an input, and a hint or an error. A field holds the text as typed; the code that sends it parses it.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { Controlled } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 
 /** What the daemon refused of the form around a field, by the path in the request: `contacts.email`. */
@@ -70,9 +71,7 @@ export const submitting = (act: () => unknown) => (event: Event) => {
   act();
 };
 
-interface InputProps {
-  readonly value: string;
-  readonly onInput: (value: string) => void;
+interface InputProps extends Controlled<string> {
   readonly type?: 'text' | 'password' | 'search';
   readonly placeholder?: string;
   readonly autoFocus?: boolean;
@@ -115,9 +114,7 @@ export function Input({
   );
 }
 
-interface AreaProps {
-  readonly value: string;
-  readonly onInput: (value: string) => void;
+interface AreaProps extends Controlled<string> {
   readonly rows?: number;
   readonly placeholder?: string;
   readonly mono?: boolean;
@@ -137,10 +134,8 @@ export function Area({ value, onInput, rows = 4, placeholder, mono = false }: Ar
   );
 }
 
-interface SelectProps<T extends string> {
-  readonly value: T;
+interface SelectProps<T extends string> extends Controlled<T> {
   readonly options: readonly { readonly value: T; readonly label: string }[];
-  readonly onInput: (value: T) => void;
   readonly label?: string;
 }
 

@@ -226,7 +226,7 @@ function AccountDialogs({ mode, filter, onDone }: Props) {
     return <HandoverDialog {...shown.one} title={t('credentials.title')} onClose={seen} />;
   if (shown) return <ManyCredentialsDialog list={shown.many} onClose={seen} />;
   if ((mode === 'one' || mode === 'many') && canCreate)
-    return <CreateDialog mode={mode} onClose={close} onCreated={created} />;
+    return <CreateDialog of={mode} onClose={close} onDone={created} />;
   if (mode === 'import' && canImport) return <ImportDialog onClose={close} onDone={onDone} />;
   if (mode === 'export') return <ExportDialog filter={filter} onClose={close} />;
   return null;

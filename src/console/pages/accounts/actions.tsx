@@ -99,14 +99,14 @@ export function ActionDialog({ account, action, onClose, onChanged }: ActionDial
     const title = t(handedOver ? 'credentials.of' : 'handover.title', { name: username });
     return <HandoverDialog {...(handedOver ?? { account })} title={title} onClose={onClose} />;
   }
-  if (action === 'edit') return <EditDialog account={account} onClose={onClose} onDone={onDone} />;
+  if (action === 'edit') return <EditDialog of={account} onClose={onClose} onDone={onDone} />;
   if (action === 'password') {
     const onShown = (shown: HandedOver) => {
       setHandedOver(shown);
       onChanged();
     };
-    return <PasswordDialog account={account} onClose={onClose} onShown={onShown} />;
+    return <PasswordDialog of={account} onClose={onClose} onDone={onShown} />;
   }
   const type = action === 'renew' ? (renewalOf(account, plans) ?? 'extend') : action;
-  return <BulkDialog key={type} type={type} target={{ ids: [id] }} onClose={onClose} onDone={onDone} />;
+  return <BulkDialog key={type} type={type} of={{ ids: [id] }} onClose={onClose} onDone={onDone} />;
 }

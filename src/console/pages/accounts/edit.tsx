@@ -6,7 +6,7 @@ import { call, callWithEtag, useUser } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { FormDialog, useAction } from '../../ui/dialog.js';
+import { type DialogOf, FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, InputField, Segments } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';
@@ -25,13 +25,7 @@ import {
 import { fieldLabel, fieldValue, lengthError, tooManyBytes } from './fields/field-words.js';
 import type { HandedOver } from './handover.js';
 
-interface EditDialogProps {
-  readonly account: Account;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-export function EditDialog({ account, onClose, onDone }: EditDialogProps) {
+export function EditDialog({ of: account, onClose, onDone }: DialogOf<Account>) {
   // The page reads the account again and again. The form keeps editing the version that it opened.
   const [opened] = useState(account);
   const draft = useDraft(textsOf(opened), { guard: false });
@@ -104,13 +98,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
 type Way = 'random' | 'chosen' | 'known';
 const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
 
-interface PasswordDialogProps {
-  readonly account: Account;
-  readonly onClose: () => void;
-  readonly onShown: (handedOver: HandedOver) => void;
-}
-
-export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProps) {
+export function PasswordDialog({ of: account, onClose, onDone }: DialogOf<Account, HandedOver>) {
   const { id, username, usage } = account;
   const link = useLoad('getSubscription', { params: { id } }).data;
   const [replaceSubscription, setReplaceSubscription] = useState(false);
@@ -134,7 +122,7 @@ export function PasswordDialog({ account, onClose, onShown }: PasswordDialogProp
       unsaved={password === '' ? null : 'typed'}
       action={t(way === 'known' ? 'account.password.show' : 'account.password.set')}
       isReady={ready}
-      send={async () => onShown(await ask())}
+      send={async () => onDone(await ask())}
       work={work}
     >
       <Segments

@@ -9,7 +9,7 @@ import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { href } from '../../lib/router.js';
 import { None, State } from '../../ui/basics.js';
-import { AskButton, FormDialog } from '../../ui/dialog.js';
+import { AskButton, type DialogOf, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, InputField, SegmentsField } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
@@ -32,7 +32,7 @@ export function OperatorsPage() {
         phoneRowHeight: 76,
         id: (one) => one.id,
       })}
-      dialog={({ row, ...dialog }) => <OperatorDialog operator={row} {...dialog} />}
+      dialog={(dialog) => <OperatorDialog {...dialog} />}
     />
   );
 }
@@ -120,14 +120,8 @@ function fieldsOf(operator: Operator | null) {
 const readBound = (name: BoundName, text: string): number | null | undefined =>
   readNumber(text, { scale: BOUNDS[name], min: 0, max: Number.MAX_SAFE_INTEGER });
 
-interface OperatorDialogProps {
-  readonly operator: Operator | null;
-  readonly onClose: () => void;
-  readonly onSaved: () => void;
-}
-
-/** @param operator null: a new one */
-function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
+/** @param of null: a new one */
+function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | null>) {
   const [saved] = useState(() => fieldsOf(operator));
   const { values: fields, changes: changed, set, control } = useDraft(saved, { guard: false });
   const isSeller = fields.role === 'seller';
@@ -152,7 +146,7 @@ function OperatorDialog({ operator, onClose, onSaved }: OperatorDialogProps) {
       const budget = isSeller ? { budget: budgetOf(BOUND_NAMES) } : {};
       await call('createOperator', { body: { name, password, role, ...budget } });
     }
-    onSaved();
+    onDone();
   };
   return (
     <FormDialog

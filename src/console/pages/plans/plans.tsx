@@ -7,7 +7,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { Pieces } from '../../ui/basics.js';
-import { AskButton, FormDialog } from '../../ui/dialog.js';
+import { AskButton, type DialogOf, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, InputField } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
@@ -51,22 +51,7 @@ export function PlansPage() {
         id: (plan) => plan.name,
         open: edit,
       })}
-      dialog={({ row, onClose, onSaved }) => (
-        <PlanDialog
-          plan={row}
-          taken={plans.map(({ name }) => name)}
-          onClose={onClose}
-          save={async (plan) => {
-            // The plan may have been removed meanwhile.
-            const isNew = !plans.some(({ name }) => name === row?.name);
-            await save(
-              isNew ? [...plans, plan] : plans.map((each) => (each.name === row?.name ? plan : each)),
-            );
-            onSaved();
-          }}
-          onStale={reload}
-        />
-      )}
+      dialog={(dialog) => <PlanDialog {...dialog} plans={plans} save={save} onStale={reload} />}
     />
   );
 }
@@ -113,29 +98,33 @@ function fieldsOf(plan: Plan | null) {
   return { ...textsOf({ limits, exit }), name, days: numberText(days), startsAtFirstLogin };
 }
 
-interface DialogProps {
-  readonly plan: Plan | null;
-  readonly taken: readonly string[];
-  readonly onClose: () => void;
-  readonly save: (plan: Plan) => Promise<void>;
+interface PlanDialogProps extends DialogOf<Plan | null> {
+  readonly plans: readonly Plan[];
+  readonly save: (plans: readonly Plan[]) => Promise<unknown>;
   /** Another user saved meanwhile: reads that user's version. */
   readonly onStale: () => void;
 }
 
-function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
+function PlanDialog({ of: plan, plans, save, onStale, onClose, onDone }: PlanDialogProps) {
   const [opened] = useState(plan);
   const draft = useDraft(fieldsOf(opened), { guard: false });
   const { values, set, control } = draft;
   const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
-  const isTaken = values.name.trim() !== opened?.name && taken.includes(values.name.trim());
+  const isOpened = ({ name }: Plan) => name === opened?.name;
+  const isTaken = plans.some((each) => !isOpened(each) && each.name === values.name.trim());
   const next = planOf(values, days);
   const ready = next !== null && !isTaken && (draft.isDirty || opened === null);
-  const send = async () =>
-    next &&
-    save(next).catch((failure: unknown) => {
+  const send = async () => {
+    if (!next) return;
+    // The plan may have been removed meanwhile.
+    const isNew = !plans.some(isOpened);
+    const all = isNew ? [...plans, next] : plans.map((each) => (isOpened(each) ? next : each));
+    await save(all).catch((failure: unknown) => {
       if (failure instanceof ApiError && failure.code === 'changed-meanwhile') onStale();
       throw failure;
     });
+    onDone();
+  };
   return (
     <FormDialog
       title={opened === null ? t('plans.new') : t('plans.edit', { name: opened.name })}

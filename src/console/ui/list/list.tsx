@@ -6,6 +6,7 @@ import { type TextKey, t, textOf } from '../../lib/i18n.js';
 import type { Loaded } from '../../lib/load.js';
 import { href, noteNext, patchQuery, stepOf, trailOf, usePlace } from '../../lib/router.js';
 import { Button } from '../basics.js';
+import type { DialogOf } from '../dialog.js';
 import { Word } from '../form.js';
 import { Icon } from '../icons.js';
 import { Empty, type EmptyProps, WhenLoaded } from '../states.js';
@@ -95,14 +96,8 @@ interface ShortListProps<Row, D> {
   readonly empty: ComponentChildren;
   /** `edit` opens the dialog of a row. */
   readonly table: (edit: (row: Row) => void) => Omit<TableProps<Row>, 'rows'>;
-  readonly dialog: (props: ShortListDialog<Row>) => ComponentChildren;
-}
-
-interface ShortListDialog<Row> {
-  /** null: a new one. */
-  readonly row: Row | null;
-  readonly onClose: () => void;
-  readonly onSaved: () => void;
+  /** Of a row, or of a new one: null. */
+  readonly dialog: (props: DialogOf<Row | null>) => ComponentChildren;
 }
 
 /** A list without pages, to which one adds: what it is, the button, the rows, and the dialog of a new row and of each. */
@@ -110,7 +105,7 @@ export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
   const { title, of, rowsOf, text, add, empty, table, dialog } = props;
   const [open, setOpen] = useState<{ readonly row: Row | null } | null>(null);
   const onClose = () => setOpen(null);
-  const onSaved = () => {
+  const onDone = () => {
     onClose();
     notify(t('settings.saved'));
     of.reload();
@@ -135,7 +130,7 @@ export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
           )
         }
       </WhenLoaded>
-      {open && dialog({ row: open.row, onClose, onSaved })}
+      {open && dialog({ of: open.row, onClose, onDone })}
     </>
   );
 }

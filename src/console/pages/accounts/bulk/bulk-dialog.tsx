@@ -4,7 +4,7 @@ import type { AccountFilterBody, BulkRequest, BulkResult } from '../../../api-ty
 import { call } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { usePreview } from '../../../lib/load.js';
-import { FormDialog } from '../../../ui/dialog.js';
+import { type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import { Field, Input } from '../../../ui/form.js';
 import { Failure, Skeleton } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
@@ -13,14 +13,11 @@ import { type BulkActionType, Preview } from './bulk-preview.js';
 
 type Target = { readonly ids: readonly string[] } | { readonly filter: AccountFilterBody };
 
-interface DialogProps {
+interface BulkDialogProps extends DialogOf<Target, BulkResult> {
   readonly type: BulkActionType;
-  readonly target: Target;
-  readonly onClose: () => void;
-  readonly onDone: (result: BulkResult) => void;
 }
 
-export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
+export function BulkDialog({ type, of: target, onClose, onDone }: BulkDialogProps) {
   const [given, setGiven] = useState(NOTHING_GIVEN);
   const [typed, setTyped] = useState('');
   const action = toAction(type, given);

@@ -94,7 +94,7 @@ export function BulkBar(props: BarProps) {
       {action && (
         <BulkDialog
           type={action}
-          target={allMatching ? { filter } : { ids }}
+          of={allMatching ? { filter } : { ids }}
           onClose={() => setAction(null)}
           onDone={(result) => {
             setAction(null);

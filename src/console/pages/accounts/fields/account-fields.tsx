@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Account, AccountChange, AccountLimits } from '../../../api-types.js';
 import { may, useUser } from '../../../lib/api.js';
-import { toggled } from '../../../lib/draft.js';
+import { type Controlled, toggled } from '../../../lib/draft.js';
 import { expiry, localTime, scheduleEntries, scheduleWords } from '../../../lib/format.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
@@ -28,9 +28,7 @@ export type FieldName = keyof Values;
 /** The fields as typed. */
 export type FieldTexts = Readonly<Record<FieldName, string>>;
 
-interface InputProps {
-  readonly value: string;
-  readonly onInput: (text: string) => void;
+interface InputProps extends Controlled<string> {
   /** Lines of a long text; left out: one line. */
   readonly rows?: number | undefined;
 }

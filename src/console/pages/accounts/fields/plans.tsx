@@ -1,6 +1,7 @@
 // Plans and limits in words, and the choice of a plan and of an owner: a seller, or the administrator, who alone changes it.
 import type { Account, AccountLimits, Operator, Plan } from '../../../api-types.js';
 import { useMay } from '../../../lib/api.js';
+import type { Controlled } from '../../../lib/draft.js';
 import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
@@ -61,24 +62,17 @@ export function expiryOf(
 
 const MOST_IN_SIGHT = 4;
 
-interface PlanChoiceProps {
-  readonly value: string;
-  readonly onInput: (plan: string) => void;
-  readonly none?: string;
-}
-
-export function PlanChoice({ value, onInput, none = t('plans.none') }: PlanChoiceProps) {
+export function PlanChoice({ none = t('plans.none'), ...chosen }: Controlled<string> & { none?: string }) {
   const plans = usePlans();
   if (plans.length === 0) return null;
-  const plan = plans.find(({ name }) => name === value);
+  const plan = plans.find(({ name }) => name === chosen.value);
   // A few are all in sight, one click away.
   const Choice = plans.length <= MOST_IN_SIGHT ? SegmentsField : SelectField;
   return (
     <Choice
       label={t('plans.choose')}
       {...(plan ? { hint: `${daysWords(plan)} · ${planLimitWords(plan.limits)}` } : {})}
-      value={value}
-      onInput={onInput}
+      {...chosen}
       options={[{ value: '', label: none }, ...plans.map(({ name }) => ({ value: name, label: name }))]}
     />
   );
@@ -90,18 +84,9 @@ export function useSellers(): readonly Operator[] {
   return data?.items.filter(({ role }) => role === 'seller') ?? [];
 }
 
-/** @param value id of a seller; '' is the administrator */
-export function OwnerChoice({ value, onInput }: { value: string; onInput: (owner: string) => void }) {
-  const sellers = useSellers();
-  return (
-    <SelectField
-      label={t('operators.owner')}
-      value={value}
-      onInput={onInput}
-      options={[
-        { value: '', label: t('operators.administrator') },
-        ...sellers.map(({ id, name }) => ({ value: id, label: name })),
-      ]}
-    />
-  );
+/** @param owner id of a seller; '' is the administrator */
+export function OwnerChoice(owner: Controlled<string>) {
+  const sellers = useSellers().map(({ id, name }) => ({ value: id, label: name }));
+  const administrator = { value: '', label: t('operators.administrator') };
+  return <SelectField label={t('operators.owner')} {...owner} options={[administrator, ...sellers]} />;
 }

@@ -1,4 +1,5 @@
 // A form field for tags: words separated by commas, and buttons for tags in use.
+import type { Controlled } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Field, Input } from '../../../ui/form.js';
@@ -18,10 +19,8 @@ export function readTags(text: string): readonly string[] | undefined {
 
 export const tagsText = (tags: readonly string[]): string => tags.join(', ');
 
-interface Props {
+interface Props extends Controlled<string> {
   readonly label: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
   /** Whether the daemon adds the tags to accounts, or removes them. */
   readonly isRemoved?: boolean;
   readonly autoFocus?: boolean;

@@ -6,7 +6,7 @@ import { useDraft } from '../../../lib/draft.js';
 import { expiry } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { patchQuery } from '../../../lib/router.js';
-import { Confirm, FormDialog } from '../../../ui/dialog.js';
+import { Confirm, type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import { Field, Input, InputField, optionsOf, Segments } from '../../../ui/form.js';
 import {
   ACCESS_NAMES,
@@ -27,12 +27,6 @@ import { accountsOf, ManyNames, NO_MANY_TEXTS, readList, useNewPreview } from '.
 /** The credentials that the console shows once, after it created the accounts. */
 export type Created = { readonly one: HandedOver } | { readonly many: readonly Credentials[] };
 
-interface CreateProps {
-  readonly mode: 'one' | 'many';
-  readonly onClose: () => void;
-  readonly onCreated: (credentials: Created) => void;
-}
-
 const NOTHING_TYPED = {
   ...NO_FIELD_TEXTS,
   ...NO_MANY_TEXTS,
@@ -45,7 +39,7 @@ const NOTHING_TYPED = {
 const COMMON = ['isEnabled', ...NOTE_NAMES, ...ACCESS_NAMES, ...CONTACT_NAMES] as const;
 const TERMS = ['expiresAt', ...LIMIT_NAMES] as const;
 
-export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
+export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'many', Created>) {
   const draft = useDraft(NOTHING_TYPED, { guard: false });
   const { values, set, control } = draft;
   const { username, password, plan, source, pattern } = values;
@@ -69,8 +63,8 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
     if (!common || !many) return;
     if (mode === 'one') {
       const body = { ...common, username, subscription: true, ...(password === '' ? {} : { password }) };
-      onCreated({ one: await call('createAccount', { body }) });
-    } else onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
+      onDone({ one: await call('createAccount', { body }) });
+    } else onDone({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
   };
   const expiresAt = change?.expiresAt ?? null;
   const isPast = expiresAt !== null && Date.parse(expiresAt) <= Date.now();

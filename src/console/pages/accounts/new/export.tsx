@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks';
 import type { AccountFilterBody, FileFormat } from '../../../api-types.js';
 import { urlOf, useUser } from '../../../lib/api.js';
 import { confirmThenFollow } from '../../../lib/download.js';
+import type { Controlled } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { Checkbox, Field, optionsOf, SegmentsField, Select } from '../../../ui/form.js';
+import { Checkbox, optionsOf, SegmentsField, SelectField } from '../../../ui/form.js';
 
 export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; onClose: () => void }) {
   const [format, setFormat] = useState<FileFormat>('csv');
@@ -59,17 +60,10 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
   );
 }
 
-export function FormatChoice({
-  value,
-  onInput,
-}: {
-  value: FileFormat;
-  onInput: (format: FileFormat) => void;
-}) {
+export function FormatChoice(format: Controlled<FileFormat>) {
   return (
     <SegmentsField
-      value={value}
-      onInput={onInput}
+      {...format}
       label={t('formats.label')}
       options={[
         { value: 'csv', label: 'CSV' },
@@ -92,21 +86,7 @@ export function zoneLabel(zone: string): string {
   return t('unit.note', { text: zone, note: parts.find(({ type }) => type === 'timeZoneName')?.value ?? '' });
 }
 
-interface ZoneProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly value: string;
-  readonly onInput: (zone: string) => void;
-}
-
-export function ZoneChoice({ label, hint, value, onInput }: ZoneProps) {
-  return (
-    <Field label={label} hint={hint}>
-      <Select
-        value={value}
-        onInput={onInput}
-        options={optionsOf([...new Set([ownZone(), 'Asia/Shanghai', 'UTC'])], zoneLabel)}
-      />
-    </Field>
-  );
+export function ZoneChoice(zone: Controlled<string> & { readonly label: string; readonly hint: string }) {
+  const zones = new Set([ownZone(), 'Asia/Shanghai', 'UTC']);
+  return <SelectField {...zone} options={optionsOf([...zones], zoneLabel)} />;
 }

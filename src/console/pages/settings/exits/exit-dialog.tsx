@@ -5,7 +5,7 @@ import { call } from '../../../lib/api.js';
 import { toggled, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { numberText, readNumber } from '../../../lib/number-text.js';
-import { FormDialog } from '../../../ui/dialog.js';
+import { type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import {
   Area,
   Checkbox,
@@ -77,14 +77,8 @@ function readUpstream(text: string) {
   return { proxy: scheme + where, ...login, ...(password === undefined ? {} : { password }) };
 }
 
-interface ExitDialogProps {
-  /** Null: a new one. */
-  readonly exit: Exit | null;
-  readonly onClose: () => void;
-  readonly onSaved: () => void;
-}
-
-export function ExitDialog({ exit, onClose, onSaved }: ExitDialogProps) {
+/** @param of null: a new one */
+export function ExitDialog({ of: exit, onClose, onDone }: DialogOf<Exit | null>) {
   const [opened] = useState(() => fieldsOf(exit));
   const { values, changes, isDirty, set, control } = useDraft(opened, { guard: false });
   const sellers = useSellers();
@@ -94,7 +88,7 @@ export function ExitDialog({ exit, onClose, onSaved }: ExitDialogProps) {
     const body = changeOf(changes);
     if (exit === null) await call('addExit', { body: { name: values.name, ...body } });
     else await call('changeExit', { params: { name: exit.name }, body });
-    onSaved();
+    onDone();
   };
   return (
     <FormDialog

@@ -43,7 +43,7 @@ export function ExitSettings() {
           phoneRowHeight: 102,
           id: ({ name }) => name,
         })}
-        dialog={({ row, ...dialog }) => <ExitDialog exit={row} {...dialog} />}
+        dialog={(dialog) => <ExitDialog {...dialog} />}
       />
       {tested !== null && <TestDialog name={tested} onClose={() => setTested(null)} />}
     </>
