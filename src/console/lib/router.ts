@@ -106,6 +106,10 @@ export function patchQuery(patch: QueryPatch, how: 'push' | 'replace' = 'replace
   show();
 }
 
+/** Chooses what a list shows: from its first page on, and with a history entry. */
+export const showFiltered = (patch: QueryPatch): void =>
+  patchQuery({ ...patch, cursor: null, back: null }, 'push');
+
 function queryText(base: URLSearchParams, patch: QueryPatch): string {
   const query = new URLSearchParams(base);
   for (const [name, value] of Object.entries(patch)) {

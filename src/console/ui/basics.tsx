@@ -10,9 +10,9 @@ import { Icon, type IconName } from './icons.js';
 import { notify } from './toast.js';
 
 /** A link looks like one, and acts as a button. */
-export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet' | 'link' | 'link danger';
+export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet' | 'chip' | 'link' | 'link danger';
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly onClick?: () => void;
   readonly kind?: ButtonKind;
@@ -22,14 +22,17 @@ interface ButtonProps {
   /** For a button that shows only its icon. */
   readonly label?: string | undefined;
   readonly pressed?: boolean;
+  /** Further CSS classes. */
+  readonly look?: string;
 }
 
 export function Button(props: ButtonProps) {
-  const { children, onClick, kind = 'plain', icon, disabled, type = 'button', label, pressed } = props;
+  const { children, onClick, kind = 'plain', icon, disabled, type = 'button', label, pressed, look } = props;
+  const classes = [/^(link|chip)/.test(kind) ? '' : 'button', kind, children ? '' : 'icon-only', look];
   return (
     <button
       type={type}
-      class={`${kind.startsWith('link') ? '' : 'button '}${kind}${children ? '' : ' icon-only'}`}
+      class={classes.filter(Boolean).join(' ')}
       onClick={onClick}
       disabled={disabled ?? false}
       aria-label={label}
@@ -47,7 +50,7 @@ export function Permitted({ to, children }: { to: Right; children: ComponentChil
   return useMay(to) ? children : null;
 }
 
-export function PermittedButton({ to, ...button }: { readonly to: Right } & Parameters<typeof Button>[0]) {
+export function PermittedButton({ to, ...button }: { readonly to: Right } & ButtonProps) {
   return useMay(to) ? <Button {...button} /> : null;
 }
 

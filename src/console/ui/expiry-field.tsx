@@ -3,6 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import type { Controlled } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
+import { Button } from './basics.js';
 import { Wrong } from './form.js';
 import { Menu } from './menu.js';
 
@@ -70,13 +71,13 @@ export function ExpiryField({
       />
       {isWrong && <Wrong>{t('expiry.incomplete')}</Wrong>}
       <div class="row wrap">
-        <button type="button" class="chip" aria-pressed={value === NEVER} onClick={() => choose(NEVER)}>
+        <Button kind="chip" pressed={value === NEVER} onClick={() => choose(NEVER)}>
           {never}
-        </button>
+        </Button>
         {QUICK_DAYS.map((days) => (
-          <button key={days} type="button" class="chip" onClick={() => choose(expiryInDays(days))}>
+          <Button key={days} kind="chip" onClick={() => choose(expiryInDays(days))}>
             {t('expiry.daysFromNow', { n: days })}
-          </button>
+          </Button>
         ))}
       </div>
     </div>
@@ -138,9 +139,9 @@ export function DayRange({
       <div class="menu">
         {day('from', from)}
         {day('until', until)}
-        <button type="button" class="link" disabled={!isOn} onClick={() => set({ from: null, until: null })}>
+        <Button kind="link" disabled={!isOn} onClick={() => set({ from: null, until: null })}>
           {t('list.days.any')}
-        </button>
+        </Button>
       </div>
     </Menu>
   );

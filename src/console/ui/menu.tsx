@@ -1,6 +1,19 @@
 // A menu below a button, which closes on a press outside it, on Esc, and when its owner calls `close`; and the tabs of a page.
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { Button, type ButtonProps } from './basics.js';
+
+const CloseMenu = createContext(() => {});
+
+/** A button in a menu, which it closes before it acts. */
+export function MenuItem({ kind = 'link', onClick, ...button }: ButtonProps) {
+  const close = useContext(CloseMenu);
+  const act = () => {
+    close();
+    onClick?.();
+  };
+  return <Button kind={kind} {...button} onClick={act} />;
+}
 
 interface MenuProps {
   readonly look: string;
@@ -8,6 +21,7 @@ interface MenuProps {
   /** Names a button that shows only an icon. */
   readonly label?: string;
   readonly summary: ComponentChildren;
+  /** A function gets `close`, for what is no `MenuItem`. */
   readonly children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 
@@ -37,7 +51,11 @@ export function Menu({ look, summaryLook, label, summary, children }: MenuProps)
       <summary class={summaryLook} aria-label={label} title={label}>
         {summary}
       </summary>
-      {isOpen && (typeof children === 'function' ? children(close) : children)}
+      {isOpen && (
+        <CloseMenu.Provider value={close}>
+          {typeof children === 'function' ? children(close) : children}
+        </CloseMenu.Provider>
+      )}
     </details>
   );
 }

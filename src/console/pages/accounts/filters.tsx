@@ -4,10 +4,10 @@ import { useUser } from '../../lib/api.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { partsOf, patchQuery, usePlace } from '../../lib/router.js';
+import { partsOf, showFiltered, usePlace } from '../../lib/router.js';
 import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';
-import { Menu } from '../../ui/menu.js';
+import { Menu, MenuItem } from '../../ui/menu.js';
 import { usePlans, useSellers } from './fields/plans.js';
 import { AccountViews } from './views.js';
 
@@ -90,6 +90,7 @@ function MenuFilter({ name, title, items }: MenuFilterProps) {
   const chosen = usePlace().query.get(name);
   if (items.length === 0 && chosen === null) return null;
   const label = items.find(({ value }) => value === chosen)?.label ?? chosen;
+  const choose = (next: string | null) => showFiltered({ [name]: next });
   return (
     <Menu
       look={`menu-filter ${name}-filter`}
@@ -98,30 +99,16 @@ function MenuFilter({ name, title, items }: MenuFilterProps) {
         label === null ? t('list.filter', { title }) : t('audit.field', { field: title, value: label })
       }
     >
-      {(close) => {
-        const choose = (next: string | null) => {
-          close();
-          patchQuery({ [name]: next, cursor: null, back: null }, 'push');
-        };
-        return (
-          <div class="menu tall">
-            {items.map(({ value, label, note }) => (
-              <button
-                key={value}
-                type="button"
-                class="link row"
-                aria-pressed={value === chosen}
-                onClick={() => choose(value)}
-              >
-                <span class="grow break">{label}</span> <span class="soft number">{note}</span>
-              </button>
-            ))}
-            <button type="button" class="link" disabled={chosen === null} onClick={() => choose(null)}>
-              {t('list.filter.any')}
-            </button>
-          </div>
-        );
-      }}
+      <div class="menu tall">
+        {items.map(({ value, label, note }) => (
+          <MenuItem key={value} look="row" pressed={value === chosen} onClick={() => choose(value)}>
+            <span class="grow break">{label}</span> <span class="soft number">{note}</span>
+          </MenuItem>
+        ))}
+        <MenuItem disabled={chosen === null} onClick={() => choose(null)}>
+          {t('list.filter.any')}
+        </MenuItem>
+      </div>
     </Menu>
   );
 }

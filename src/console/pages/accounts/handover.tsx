@@ -2,8 +2,7 @@
 // once; and whether there is a link, from which client programs configure themselves.
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats, NewSubscription } from '../../api-types.js';
-import { call, me } from '../../lib/api.js';
-import { useCell } from '../../lib/cell.js';
+import { call, useUser } from '../../lib/api.js';
 import { ago, hostPort, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
@@ -91,7 +90,7 @@ export function LinkCard({ account }: { account: Account }) {
 /** The message in the language of the player, which the operator can change for this once, and the link as a QR code. */
 function Message({ of, onCopied }: { of: HandedOver; onCopied: () => void }) {
   const loaded = useLoad('getHandoverText', {}, { topics: ['settings'] });
-  const link = useCell(me)?.link;
+  const link = useUser()?.link;
   const [chosen, choose] = useState(of.account.contacts.language);
   return (
     <WhenLoaded of={loaded} rows={4}>

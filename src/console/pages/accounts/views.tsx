@@ -1,11 +1,11 @@
 // The views of the list of accounts: newest first, and what this browser's user saved under a name: filters, search and sorting.
 import { useState } from 'preact/hooks';
 import { t } from '../../lib/i18n.js';
-import { go, patchQuery, usePlace } from '../../lib/router.js';
+import { go, showFiltered, usePlace } from '../../lib/router.js';
 import { keepStored, readStored } from '../../lib/stored.js';
 import { Button } from '../../ui/basics.js';
 import { InputField, submitting } from '../../ui/form.js';
-import { Menu } from '../../ui/menu.js';
+import { Menu, MenuItem } from '../../ui/menu.js';
 
 const STORED = 'pulsegate.views.accounts';
 const NEWEST = '-createdAt';
@@ -39,30 +39,18 @@ export function AccountViews() {
     >
       {(close) => (
         <div class="menu tall">
-          <button
-            type="button"
-            class="link"
-            aria-pressed={isNewest}
-            onClick={() => {
-              close();
-              patchQuery({ sort: isNewest ? null : NEWEST, cursor: null, back: null }, 'push');
-            }}
-          >
+          <MenuItem pressed={isNewest} onClick={() => showFiltered({ sort: isNewest ? null : NEWEST })}>
             {t('views.newest')}
-          </button>
+          </MenuItem>
           {Object.entries(views).map(([each, saved]) => (
             <div key={each} class="row">
-              <button
-                type="button"
-                class="link grow break"
-                aria-pressed={each === current}
-                onClick={() => {
-                  close();
-                  go(['accounts'], Object.fromEntries(new URLSearchParams(saved)));
-                }}
+              <MenuItem
+                look="grow break"
+                pressed={each === current}
+                onClick={() => go(['accounts'], Object.fromEntries(new URLSearchParams(saved)))}
               >
                 {each}
-              </button>
+              </MenuItem>
               <Button
                 icon="close"
                 kind="quiet"

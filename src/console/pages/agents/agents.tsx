@@ -1,8 +1,7 @@
 // The agents: their states, the queue of runs, conversations, and a form that sends a message.
 import { useState } from 'preact/hooks';
 import type { Agent } from '../../api-types.js';
-import { call, me } from '../../lib/api.js';
-import { useCell } from '../../lib/cell.js';
+import { call, useUser } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href } from '../../lib/router.js';
@@ -92,7 +91,7 @@ webhooks:
   agents: { reporter: {} }`;
 
 function NoAgents() {
-  const who = useCell(me);
+  const who = useUser();
   return (
     <Empty icon="agents" title={t('agents.empty')}>
       {t(who?.webhooksEnabled ? 'agents.empty.text' : 'agents.empty.off')}

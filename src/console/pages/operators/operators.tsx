@@ -8,7 +8,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { numberText, readNumber } from '../../lib/number-text.js';
 import { href } from '../../lib/router.js';
-import { None, State } from '../../ui/basics.js';
+import { Button, None, State } from '../../ui/basics.js';
 import { AskButton, type DialogOf, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, InputField, SegmentsField } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
@@ -49,9 +49,9 @@ function columns(edit: (operator: Operator) => void, reload: () => void): readon
   const budget = (name: BoundName, from: number): Column<Operator> =>
     column(name, `audit.budget.${name}`, { width: 136, from }, (one) => <Budget of={one} name={name} />);
   const name = (one: Operator) => (
-    <button type="button" class="link name" onClick={() => edit(one)}>
+    <Button kind="link" look="name" onClick={() => edit(one)}>
       {one.name}
-    </button>
+    </Button>
   );
   const onPhone = (one: Operator) => {
     const shown = one.role === 'seller' ? BOUND_NAMES : [];

@@ -1,6 +1,6 @@
 // The overview: current use in tiles, who uses the line and who has to pay next, then the history in charts on one time axis.
 import type { Overview, OverviewHistory } from '../../api-types.js';
-import { me, useMay, useUser } from '../../lib/api.js';
+import { useMay, useUser } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
 import { trafficOfDay } from '../../lib/days.js';
 import { bytes, count, hostPort, rate } from '../../lib/format.js';
@@ -29,7 +29,7 @@ export function OverviewPage() {
 function OverviewOfAll() {
   const first = useLoad('getOverview', {});
   const live = useCell(liveOverview);
-  const who = useCell(me);
+  const who = useUser();
   const { query } = usePlace();
   const range = rangeOf(query.get('range'), 'hour');
   const history = useLoad('getOverviewHistory', { query: { range } }, { everyMs: HISTORY_EVERY_MS });
@@ -62,7 +62,7 @@ function OverviewOfAll() {
 }
 
 function FirstSteps() {
-  const who = useCell(me);
+  const who = useUser();
   const address = who ? hostPort(who.link) : '127.0.0.1:1080';
   const command = `curl -x socks5h://player:secret@${address} https://example.com/`;
   return (

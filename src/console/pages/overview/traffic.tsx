@@ -5,8 +5,8 @@ import { dayBefore } from '../../lib/days.js';
 import { bytes, count, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { href, partsOf, patchQuery, usePlace } from '../../lib/router.js';
-import { AccountLink, None, Traffic } from '../../ui/basics.js';
+import { href, partsOf, showFiltered, usePlace } from '../../lib/router.js';
+import { AccountLink, Button, None, Traffic } from '../../ui/basics.js';
 import { DayRange } from '../../ui/expiry-field.js';
 import { Segments } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
@@ -46,9 +46,7 @@ export function TrafficPage() {
         <Segments
           value={by}
           label={t('heartbeats.by')}
-          onInput={(next) =>
-            patchQuery({ by: next === 'account' ? null : next, cursor: null, back: null }, 'push')
-          }
+          onInput={(next) => showFiltered({ by: next === 'account' ? null : next })}
           options={options.map((value) => ({ value, label: t(`traffic.by.${value}`) }))}
         />
         <span class="grow" />
@@ -83,16 +81,11 @@ function QuickRanges() {
       {Object.entries(QUICK).map(([text, days]) => {
         const [from = '', until = ''] = days.map((ago) => dayBefore(ago, timeZone));
         const isDefault = text === 'traffic.month' && !query.has('from') && !query.has('until');
+        const isChosen = isDefault || (query.get('from') === from && query.get('until') === until);
         return (
-          <button
-            key={text}
-            type="button"
-            class="chip"
-            aria-pressed={isDefault || (query.get('from') === from && query.get('until') === until)}
-            onClick={() => patchQuery({ from, until, cursor: null, back: null }, 'push')}
-          >
+          <Button key={text} kind="chip" pressed={isChosen} onClick={() => showFiltered({ from, until })}>
             {t(text as keyof typeof QUICK)}
-          </button>
+          </Button>
         );
       })}
     </>

@@ -1,8 +1,7 @@
 // The address to which players connect, which links, QR codes and files contain, with its source; and the rules of the players' PAC
 // files: which destinations use the proxy, one rule per line, in order.
 import type { PacRules, PublicAddress } from '../../api-types.js';
-import { call, callWithEtag, me } from '../../lib/api.js';
-import { useCell } from '../../lib/cell.js';
+import { call, callWithEtag, me, useUser } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
 import { hostPort } from '../../lib/format.js';
 import { type TextKey, t } from '../../lib/i18n.js';
@@ -21,7 +20,7 @@ import { notify } from '../../ui/toast.js';
  * @param isHere on the page that sets the address
  */
 export function LinkNotice({ isHere = false }: { isHere?: boolean }) {
-  const link = useCell(me)?.link;
+  const link = useUser()?.link;
   if (!link || link.guess === null) return null;
   return (
     <p class="notice" role="note">

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../../lib/cell.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { keepStored, readStored } from '../../lib/stored.js';
-import { useWidth } from '../basics.js';
+import { Button, useWidth } from '../basics.js';
 import { Icon } from '../icons.js';
 import { Menu } from '../menu.js';
 
@@ -143,14 +143,9 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
             <span>{column.head}</span>
           </label>
         ))}
-        <button
-          type="button"
-          class="link"
-          disabled={Object.keys(choice).length === 0}
-          onClick={() => change({})}
-        >
+        <Button kind="link" disabled={Object.keys(choice).length === 0} onClick={() => change({})}>
           {t('columns.automatic')}
-        </button>
+        </Button>
       </fieldset>
     </Menu>
   );

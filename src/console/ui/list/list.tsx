@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { listAddress } from '../../lib/arrival.js';
 import { type TextKey, t, textOf } from '../../lib/i18n.js';
 import type { Loaded } from '../../lib/load.js';
-import { href, noteNext, patchQuery, stepOf, trailOf, usePlace } from '../../lib/router.js';
+import { href, noteNext, patchQuery, showFiltered, stepOf, trailOf, usePlace } from '../../lib/router.js';
 import { Button } from '../basics.js';
 import type { DialogOf } from '../dialog.js';
 import { Word } from '../form.js';
@@ -228,14 +228,9 @@ export function FilterChip({ name, value, children }: ChipProps) {
   const { query } = usePlace();
   const on = query.get(name) === value;
   return (
-    <button
-      type="button"
-      class="chip"
-      aria-pressed={on}
-      onClick={() => patchQuery({ [name]: on ? null : value, cursor: null, back: null }, 'push')}
-    >
+    <Button kind="chip" pressed={on} onClick={() => showFiltered({ [name]: on ? null : value })}>
       {children}
-    </button>
+    </Button>
   );
 }
 

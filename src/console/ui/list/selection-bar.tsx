@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { t } from '../../lib/i18n.js';
 import { Button } from '../basics.js';
 import { Icon } from '../icons.js';
-import { Menu } from '../menu.js';
+import { Menu, MenuItem } from '../menu.js';
 
 interface SelectionBarProps {
   readonly text: string;
@@ -39,23 +39,13 @@ export function MoreActions({ actions, label }: { actions: readonly MoreAction[]
       summary={label ? <Icon name="more" /> : t('list.more')}
       {...(label ? { label } : {})}
     >
-      {(close) => (
-        <div class="menu">
-          {actions.map(({ text, danger, act }) => (
-            <button
-              key={text}
-              type="button"
-              class={danger ? 'link danger' : 'link'}
-              onClick={() => {
-                close();
-                act();
-              }}
-            >
-              {text}
-            </button>
-          ))}
-        </div>
-      )}
+      <div class="menu">
+        {actions.map(({ text, danger, act }) => (
+          <MenuItem key={text} kind={danger ? 'link danger' : 'link'} onClick={act}>
+            {text}
+          </MenuItem>
+        ))}
+      </div>
     </Menu>
   );
 }

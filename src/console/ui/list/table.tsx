@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { focusHeading, noteRow } from '../../lib/arrival.js';
 import { t } from '../../lib/i18n.js';
-import { patchQuery } from '../../lib/router.js';
+import { showFiltered } from '../../lib/router.js';
 import { useWidth } from '../basics.js';
 import { Icon } from '../icons.js';
 import {
@@ -273,7 +273,7 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined
   const next = direction === 'none' ? column.sort : direction === 'ascending' ? `-${name}` : name;
   return (
     <th scope="col" class={column.align ?? ''} aria-sort={direction} data-column={column.key}>
-      <button type="button" onClick={() => patchQuery({ sort: next, cursor: null, back: null }, 'push')}>
+      <button type="button" onClick={() => showFiltered({ sort: next })}>
         {column.head}
         {direction !== 'none' && <Icon name={direction === 'ascending' ? 'up' : 'down'} size={12} />}
       </button>

@@ -73,9 +73,9 @@ export function BulkBar(props: BarProps) {
   return (
     <SelectionBar text={t('bulk.selected', { n: chosen })} onClear={onClear}>
       {pageFull && !allMatching && (
-        <button type="button" class="link" onClick={() => onAllMatching(true)}>
+        <Button kind="link" onClick={() => onAllMatching(true)}>
           {t('bulk.selectAll', { n: matched })}
-        </button>
+        </Button>
       )}
       <div class="row wrap tight bulk-actions">
         {offered.slice(0, IN_BAR).map((type) => (

@@ -2,6 +2,7 @@
 import type { Controlled } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
+import { Button } from '../../../ui/basics.js';
 import { Field, Input } from '../../../ui/form.js';
 
 /** The most tags that the daemon accepts: src/core/accounts/fields/tags.ts. */
@@ -41,14 +42,9 @@ export function TagField({ label, value, onInput, isRemoved = false, autoFocus =
       {offered.length > 0 && given && (
         <fieldset class="chips" aria-label={t('tags.known')}>
           {offered.map(({ tag }) => (
-            <button
-              key={tag}
-              type="button"
-              class="chip"
-              onClick={() => onInput(tagsText([...given, tag].sort()))}
-            >
+            <Button key={tag} kind="chip" onClick={() => onInput(tagsText([...given, tag].sort()))}>
               {isRemoved ? '−' : '+'} {tag}
-            </button>
+            </Button>
           ))}
         </fieldset>
       )}

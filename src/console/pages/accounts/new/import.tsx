@@ -1,8 +1,7 @@
 // Imports accounts from a file: a dry run first, then the import, with the outcome of each line.
 import { useState } from 'preact/hooks';
 import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../../api-types.js';
-import { call, me } from '../../../lib/api.js';
-import { useCell } from '../../../lib/cell.js';
+import { call, useUser } from '../../../lib/api.js';
 import { controlOf } from '../../../lib/draft.js';
 import { bytes, localTime, utcTime } from '../../../lib/format.js';
 import { lineReason, t } from '../../../lib/i18n.js';
@@ -49,7 +48,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const [options, setOptions] = useState<Options>(defaults);
   const [report, setReport] = useState<ImportReport | null>(null);
   const { busy, error, run } = useAction();
-  const maxBytes = useCell(me)?.maxImportBytes ?? 0;
+  const maxBytes = useUser()?.maxImportBytes ?? 0;
   /** Sets options, and discards the report of the dry run, which was made with the former ones. */
   const set = (patch: Partial<Options>) => {
     setOptions((before) => ({ ...before, ...patch }));

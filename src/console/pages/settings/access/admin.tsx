@@ -1,8 +1,7 @@
 // The signed-in user's settings: password and second factor; and API tokens, with which programs authenticate. The console shows a token's secret once.
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../../../api-types.js';
-import { call, may, me } from '../../../lib/api.js';
-import { useCell } from '../../../lib/cell.js';
+import { call, may, useUser } from '../../../lib/api.js';
 import { toggled, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
@@ -31,7 +30,7 @@ function PasswordForm() {
   const { current, next, again } = values;
   const [revokeTokens, setRevokeTokens] = useState(true);
   const { busy, error, run } = useAction();
-  const isGiven = useCell(me)?.isPasswordGiven === true;
+  const isGiven = useUser()?.isPasswordGiven === true;
   const differs = again !== '' && again !== next;
   const ready = current !== '' && next !== '' && next === again && !busy;
   const submit = () => {

@@ -2,8 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TotpEnrolment } from '../../../api-types.js';
-import { call, me } from '../../../lib/api.js';
-import { useCell } from '../../../lib/cell.js';
+import { call, me, useUser } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { Button, CopyButton, State } from '../../../ui/basics.js';
 import { FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
@@ -49,7 +48,7 @@ function CodeDialog({ title, action, acceptsRecovery = false, act, onClose, chil
 type Asking = 'turnOn' | 'turnOff' | 'renew';
 
 export function Totp() {
-  const who = useCell(me);
+  const who = useUser();
   const [asking, setAsking] = useState<Asking | null>(null);
   const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);

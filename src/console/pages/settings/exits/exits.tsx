@@ -79,9 +79,9 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
       {exit.isFixed ? (
         <span class="strong">{exit.name}</span>
       ) : (
-        <button type="button" class="link name" onClick={() => edit(exit)}>
+        <Button kind="link" look="name" onClick={() => edit(exit)}>
           {exit.name}
-        </button>
+        </Button>
       )}{' '}
       {exit.isDefault && <Tag>{t('account.exit.none')}</Tag>}
       {exit.isFixed && <Tag>{t('exits.fixed')}</Tag>}
