@@ -10,18 +10,7 @@ import { type DialogOf, FormDialog, useAction } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, InputField, Segments } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';
-import {
-  ACCESS_NAMES,
-  AccountFields,
-  CONTACT_NAMES,
-  FIELD_NAMES,
-  type FieldName,
-  LIMIT_NAMES,
-  NOTE_NAMES,
-  readFields,
-  textsOf,
-  valueIn,
-} from './fields/account-fields.js';
+import { AccountFields, NAMES, readFields, textsOf, valueIn } from './fields/account-fields.js';
 import { fieldLabel, fieldValue, lengthError, tooManyBytes } from './fields/field-words.js';
 import type { HandedOver } from './handover.js';
 
@@ -42,7 +31,7 @@ export function EditDialog({ of: account, onClose, onDone }: DialogOf<Account>) 
     notify(t('settings.saved'));
     onDone();
   };
-  const fields = (...names: FieldName[]) => <AccountFields names={names} texts={values} onChange={set} />;
+  const fields = { texts: values, onChange: set };
   return (
     <FormDialog
       title={t('account.editTitle', { name: opened.username })}
@@ -65,25 +54,29 @@ export function EditDialog({ of: account, onClose, onDone }: DialogOf<Account>) 
         error={values.username.trim() === '' ? t('account.rename.empty') : lengthError(values.username)}
         {...control('username')}
       />
-      <AccountFields names={NOTE_NAMES} texts={values} onChange={set} rows={2} />
+      <AccountFields names={NAMES.notes} {...fields} rows={2} />
       {opened.daysFromFirstLogin !== null && (
         <p class="notice">{t('expiry.waiting', { n: opened.daysFromFirstLogin })}</p>
       )}
-      {fields('expiresAt', 'isEnabled')}
-      {maxAddresses > 0 && fields('authorizedAddresses')}
-      {fields(...ACCESS_NAMES)}
+      <AccountFields names={['expiresAt', 'isEnabled']} {...fields} />
+      {maxAddresses > 0 && <AccountFields names={['authorizedAddresses']} {...fields} />}
+      <AccountFields names={NAMES.access} {...fields} />
       <h3>{t('contacts.title')}</h3>
       <p class="soft">{t('contacts.text')}</p>
-      <div class="grid-2">{fields(...CONTACT_NAMES)}</div>
+      <div class="grid-2">
+        <AccountFields names={NAMES.contacts} {...fields} />
+      </div>
       <h3>{t('limits.title')}</h3>
-      <div class="grid-2">{fields(...LIMIT_NAMES)}</div>
+      <div class="grid-2">
+        <AccountFields names={NAMES.limits} {...fields} />
+      </div>
       {theirs && change && <Conflict fields={overtaken(opened, theirs.answer, change)} />}
     </FormDialog>
   );
 }
 
 function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overtaken[] {
-  return FIELD_NAMES.flatMap((name) => {
+  return NAMES.all.flatMap((name) => {
     const [before, now, own] = [opened, theirs, mine].map((of) => valueIn(of, name));
     const isTheirs = JSON.stringify(before) !== JSON.stringify(now);
     if (!isTheirs && own === undefined) return [];

@@ -20,14 +20,7 @@ import {
 import { FormDialog, useAction } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
 import { notify } from '../../ui/toast.js';
-import {
-  ACCESS_NAMES,
-  accountField,
-  type FieldName,
-  LIMIT_NAMES,
-  NOTE_NAMES,
-  valueIn,
-} from './fields/account-fields.js';
+import { accountField, type FieldName, NAMES, valueIn } from './fields/account-fields.js';
 import { accountWords, isEmpty } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -43,7 +36,7 @@ export function AccountFacts({ account }: { account: Account }) {
     <Card title={t('account.facts')} look="account-facts">
       <Facts
         of={[
-          ...[...NOTE_NAMES, 'authorizedAddresses' as const, ...ACCESS_NAMES].map(field),
+          ...[...NAMES.notes, 'authorizedAddresses' as const, ...NAMES.access].map(field),
           owner && [t('operators.owner'), <a href={href(['accounts'], { owner: owner.id })}>{owner.name}</a>],
           [t('account.createdAt'), <At at={account.createdAt} />],
           [t('account.lastLoginAt'), <At at={account.lastLoginAt} />],
@@ -56,7 +49,7 @@ export function AccountFacts({ account }: { account: Account }) {
         <summary class="soft">{t('account.rare')}</summary>
         <Facts
           of={[
-            ...LIMIT_NAMES.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field),
+            ...NAMES.limits.filter((name) => !LIMITS_ELSEWHERE.has(name)).map(field),
             [
               t('account.id'),
               [<code class="break">{account.id}</code>, ' ', <CopyButton text={account.id} />],

@@ -12,18 +12,12 @@ import { Checkbox, Field, Input, InputField } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
-import {
-  AccountFields,
-  LIMIT_NAMES,
-  NO_FIELD_TEXTS,
-  readFields,
-  textsOf,
-} from '../accounts/fields/account-fields.js';
+import { AccountFields, NAMES, readFields, textsOf } from '../accounts/fields/account-fields.js';
 import { daysWords, planLimitList, planLimitWords } from '../accounts/fields/plans.js';
 
 const MAX_DAYS = 3_650;
 /** A plan sets all limits except the egress class. */
-const LIMITS = LIMIT_NAMES.filter((name) => name !== 'egressClass');
+const LIMITS = NAMES.limits.filter((name) => name !== 'egressClass');
 
 export function PlansPage() {
   const saved = useLoad('getPlans', {}, { topics: ['settings'] });
@@ -93,7 +87,7 @@ function columns(remove: (plan: Plan) => Promise<unknown>, reload: () => void): 
 }
 
 function fieldsOf(plan: Plan | null) {
-  if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...NO_FIELD_TEXTS };
+  if (!plan) return { name: '', days: '30', startsAtFirstLogin: false, ...textsOf({}) };
   const { name, days, startsAtFirstLogin, limits, exit } = plan;
   return { ...textsOf({ limits, exit }), name, days: numberText(days), startsAtFirstLogin };
 }

@@ -7,14 +7,12 @@ import { readNumber } from '../../../lib/number-text.js';
 import { ExpiryField, NEVER, readExpiry } from '../../../ui/expiry-field.js';
 import { Field, Input, InputField, optionsOf, SegmentsField } from '../../../ui/form.js';
 import {
-  ACCESS_NAMES,
   AccountFieldChoices,
   AccountFields,
-  CONTACT_NAMES,
   type FieldName,
-  LIMIT_NAMES,
-  NO_FIELD_TEXTS,
+  NAMES,
   readFields,
+  textsOf,
 } from '../fields/account-fields.js';
 import { OwnerChoice, PlanChoice } from '../fields/plans.js';
 import { readTags, TagField } from '../fields/tag-field.js';
@@ -26,7 +24,7 @@ export const NOTHING_GIVEN = {
   days: '30',
   from: 'later' as 'later' | 'expiry' | 'now',
   expiry: '',
-  texts: NO_FIELD_TEXTS,
+  texts: textsOf({}),
   chosen: new Set() as ReadonlySet<FieldName>,
   addTags: '',
   removeTags: '',
@@ -89,11 +87,11 @@ export function BulkFields({ type, given, set }: Props) {
     case 'set-expiry':
       return <ExpiryField {...control('expiry')} optional />;
     case 'set-limits':
-      return <ChosenFields text={t('bulk.limits.text')} names={LIMIT_NAMES} given={given} set={set} />;
+      return <ChosenFields text={t('bulk.limits.text')} names={NAMES.limits} given={given} set={set} />;
     case 'set-contacts':
-      return <ChosenFields text={t('contacts.bulk.text')} names={CONTACT_NAMES} given={given} set={set} />;
+      return <ChosenFields text={t('contacts.bulk.text')} names={NAMES.contacts} given={given} set={set} />;
     case 'set-access':
-      return <ChosenFields text={t('bulk.access.text')} names={ACCESS_NAMES} given={given} set={set} />;
+      return <ChosenFields text={t('bulk.access.text')} names={NAMES.access} given={given} set={set} />;
     case 'set-exit':
       return (
         <AccountFields
@@ -147,7 +145,7 @@ function ChosenFields({
   return (
     <>
       <p class="soft">{text}</p>
-      <div class={names === ACCESS_NAMES ? 'stack' : 'grid-2'}>
+      <div class={names === NAMES.access ? 'stack' : 'grid-2'}>
         <AccountFieldChoices
           names={names}
           texts={texts}

@@ -4,7 +4,7 @@ import { expiry, expiryShort, localTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
 import { SmallTable } from '../../../ui/small-table.js';
-import { ACCESS_NAMES, LIMIT_NAMES, valueIn } from '../fields/account-fields.js';
+import { NAMES, valueIn } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
 import { accountWords, fieldLabel, showField } from '../fields/field-words.js';
 import { expiryOf, limitWords } from '../fields/plans.js';
@@ -140,7 +140,7 @@ const changesOf = (list: readonly Changed[]) =>
   ));
 
 function LimitWords({ before, after }: BeforeAfter) {
-  const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
+  const changed = new Set(NAMES.limits.filter((name) => before[name] !== after[name]));
   if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
     changed.add('quotaBytes');
   const old = new Map(limitWords(before, changed));
@@ -161,7 +161,7 @@ function LimitWords({ before, after }: BeforeAfter) {
 
 /** From where and when an account may log in, also what stays. */
 function AccessChange({ before, after }: BeforeAfter) {
-  const changes = ACCESS_NAMES.map((name): Changed => {
+  const changes = NAMES.access.map((name): Changed => {
     const [old = '', now = ''] = [before, after].map((of) => accountWords(name, valueIn(of, name)));
     return [fieldLabel(name), old, now, old !== now];
   });

@@ -35,12 +35,11 @@ interface InputProps extends Controlled<string> {
 
 interface AccountField<Value> {
   readonly label: TextKey;
-  /** The part of the account that holds the field; left out: the account itself. */
-  readonly part?: 'contacts' | 'limits';
-  /** Of the account itself: says from where and when it may log in. */
-  readonly isAccess?: true;
-  /** Of the account itself: forms and facts have a place for this field alone. */
-  readonly isApart?: true;
+  /**
+   * Where forms and facts show the field; left out: among the operator's notes. `contacts` and `limits` are parts of the account too,
+   * `access` says from where and when it may log in, `apart` is a place for the field alone.
+   */
+  readonly group?: 'contacts' | 'limits' | 'access' | 'apart';
   /** The value as the form holds it. */
   text(value: Value): string;
   /** Returns undefined for an invalid text. */
@@ -86,7 +85,7 @@ const addresses = (label: TextKey, hint: TextKey, maxRows: number) => ({
 /** A number above zero; an empty text is no limit. @param scale how many of the stored unit are one of the form's */
 const limit = (label: TextKey, scale = 1, unit = ''): AccountField<number | null> => ({
   label,
-  part: 'limits',
+  group: 'limits',
   unit,
   text: (value) => numberText(value, scale),
   read: (typed) => readNumber(typed, { scale, min: 1, max: Number.MAX_SAFE_INTEGER, whole: scale === 1 }),
@@ -125,7 +124,7 @@ const GIGA = 1_000_000_000;
 const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   username: {
     ...text('account.username'),
-    isApart: true,
+    group: 'apart',
     read: (typed) => (typed.trim() === '' ? undefined : typed),
   },
   remarks: {
@@ -147,17 +146,17 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   },
   authorizedAddresses: {
     ...addresses('account.authorizedAddresses', 'account.authorizedAddresses.hint', 2),
-    isApart: true,
+    group: 'apart',
   },
   allowedClients: {
     ...addresses('account.allowedClients', 'account.allowedClients.hint', 6),
-    isAccess: true,
+    group: 'access',
     none: 'account.allowedClients.all',
   },
   schedule: {
     ...text('account.schedule', 255),
     hint: () => t('account.schedule.hint', { zone: useUser()?.timeZone ?? '' }),
-    isAccess: true,
+    group: 'access',
     none: 'account.schedule.always',
     words: (schedule) => (schedule ? scheduleWords(schedule) : undefined),
     fact: (schedule) => <Pieces of={scheduleEntries(schedule ?? '')} between={t('schedule.entries')} />,
@@ -174,7 +173,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   },
   expiresAt: {
     label: 'account.expiresAt',
-    isApart: true,
+    group: 'apart',
     text: expiryText,
     read: readExpiry,
     isWhole: true,
@@ -183,7 +182,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   },
   isEnabled: {
     label: 'account.state',
-    isApart: true,
+    group: 'apart',
     text: String,
     read: (typed) => typed === 'true',
     isWhole: true,
@@ -194,11 +193,11 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
     ),
     words: (isEnabled) => t(isEnabled ? 'account.state.enabled' : 'account.state.disabled'),
   },
-  email: { ...text('contacts.email', 254), part: 'contacts' },
-  telegram: { ...text('contacts.telegram', 64), part: 'contacts' },
+  email: { ...text('contacts.email', 254), group: 'contacts' },
+  telegram: { ...text('contacts.telegram', 64), group: 'contacts' },
   language: {
     label: 'contacts.language',
-    part: 'contacts',
+    group: 'contacts',
     ...choice<Values['language']>(() =>
       optionsOf(['', 'zh', 'en'], (of) => t(`contacts.language.${of || 'none'}`)),
     ),
@@ -211,7 +210,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   quotaBytes: limit('limits.quotaBytes', GIGA, 'GB'),
   quotaPeriod: {
     label: 'limits.quotaPeriod',
-    part: 'limits',
+    group: 'limits',
     ...choice<Values['quotaPeriod']>(() =>
       optionsOf(['day', 'week', 'month', 'never'], (of) => t(`limits.period.${of}`)),
     ),
@@ -219,7 +218,7 @@ const FIELDS: { readonly [Name in FieldName]: AccountField<Values[Name]> } = {
   },
   egressClass: {
     label: 'limits.egressClass',
-    part: 'limits',
+    group: 'limits',
     none: 'limits.egressClass.none',
     ...choice<string | null>((own) => [
       { value: '', label: t('limits.egressClass.none') },
@@ -244,22 +243,26 @@ export function useNamed(what: 'egressClasses' | 'exits', own: string): readonly
   return own === '' || known.includes(own) ? known : [...known, own];
 }
 
-export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
-export const LIMIT_NAMES = FIELD_NAMES.filter(
-  (name): name is keyof AccountLimits => FIELDS[name].part === 'limits',
-);
-export const CONTACT_NAMES = FIELD_NAMES.filter((name) => FIELDS[name].part === 'contacts');
-export const ACCESS_NAMES = FIELD_NAMES.filter((name) => FIELDS[name].isAccess);
-/** What an operator notes of an account, and fields that belong to no other group. */
-export const NOTE_NAMES = FIELD_NAMES.filter((name) => {
-  const { part, isAccess, isApart } = FIELDS[name];
-  return !part && !isAccess && !isApart;
-});
+const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
+const groupOf = (name: FieldName) => FIELDS[name].group ?? 'notes';
+/** The fields of each group. */
+export const NAMES = {
+  all: FIELD_NAMES,
+  limits: FIELD_NAMES.filter((name): name is keyof AccountLimits => groupOf(name) === 'limits'),
+  contacts: FIELD_NAMES.filter((name) => groupOf(name) === 'contacts'),
+  access: FIELD_NAMES.filter((name) => groupOf(name) === 'access'),
+  notes: FIELD_NAMES.filter((name) => groupOf(name) === 'notes'),
+};
+/** The part of the account that holds the field; undefined: the account itself. */
+function partOf(name: FieldName): 'contacts' | 'limits' | undefined {
+  const { group } = FIELDS[name];
+  return group === 'contacts' || group === 'limits' ? group : undefined;
+}
 
 export const isAccountField = (name: string): name is FieldName => name in FIELDS;
 export const accountField = (name: FieldName): AccountField<unknown> => FIELDS[name];
 
-export const NO_FIELD_TEXTS: FieldTexts = {
+const NO_TEXTS: FieldTexts = {
   ...(Object.fromEntries(FIELD_NAMES.map((name) => [name, ''])) as FieldTexts),
   expiresAt: NEVER,
   isEnabled: 'true',
@@ -271,15 +274,15 @@ type Fields = Omit<AccountChange, 'owner' | 'suspendedUntil'>;
 
 /** Returns the value of a field; undefined: the change leaves it out. */
 export function valueIn(of: Fields, name: FieldName): unknown {
-  const { part } = FIELDS[name];
+  const part = partOf(name);
   return ((part ? of[part] : of) as Readonly<Record<string, unknown>> | undefined)?.[name];
 }
 
-/** Returns the texts of the fields that `of` has. */
+/** Returns the texts of the fields that `of` has; those of a new account for the others. */
 export function textsOf(of: Fields): FieldTexts {
   const has = FIELD_NAMES.filter((name) => valueIn(of, name) !== undefined);
   const texts = has.map((name) => [name, accountField(name).text(valueIn(of, name))]);
-  return { ...NO_FIELD_TEXTS, ...Object.fromEntries(texts) };
+  return { ...NO_TEXTS, ...Object.fromEntries(texts) };
 }
 
 /** Returns the change that these texts describe; undefined when one of them is invalid. */
@@ -291,9 +294,9 @@ export function readFields(
   for (const name of names) {
     const typed = texts[name];
     if (typed === undefined) continue;
-    const { part, read } = accountField(name);
-    const value = read(typed);
+    const value = accountField(name).read(typed);
     if (value === undefined) return undefined;
+    const part = partOf(name);
     if (part) change[part] = { ...(change[part] as object), [name]: value };
     else change[name] = value;
   }
@@ -358,13 +361,13 @@ interface FieldInputProps extends Pick<FieldsProps, 'onChange'> {
 }
 
 function FieldInput({ name, value, onChange, rows, hideLabel = false }: FieldInputProps) {
-  const { read, Input: Control, isWhole, hint, wrong, part } = accountField(name);
+  const { read, Input: Control, isWhole, hint, wrong, group } = accountField(name);
   const input = <Control value={value} onInput={(typed) => onChange({ [name]: typed })} rows={rows} />;
   if (isWhole) return input;
   const error = wrong && read(value) === undefined ? t(wrong) : undefined;
   return (
     <Field
-      path={part === 'contacts' ? `contacts.${name}` : name}
+      path={group === 'contacts' ? `contacts.${name}` : name}
       label={labelOf(name)}
       hint={hint?.()}
       error={error}

@@ -6,7 +6,7 @@ import { expiry, expiryShort } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { SegmentsField, SelectField } from '../../../ui/form.js';
-import { accountField, LIMIT_NAMES } from './account-fields.js';
+import { accountField, NAMES } from './account-fields.js';
 
 export function usePlans(): readonly Plan[] {
   return useLoad('getPlans', {}, { topics: ['settings'] }).data?.plans ?? [];
@@ -33,7 +33,7 @@ export function limitWords(
   always: ReadonlySet<keyof AccountLimits>,
 ): [keyof AccountLimits, string][] {
   // The period has its own entry only when there is no quota.
-  const shown = LIMIT_NAMES.filter((name) =>
+  const shown = NAMES.limits.filter((name) =>
     name === 'quotaPeriod'
       ? limits.quotaBytes === null && always.has(name)
       : limits[name] !== null || always.has(name),

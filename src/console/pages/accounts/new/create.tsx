@@ -8,16 +8,7 @@ import { t } from '../../../lib/i18n.js';
 import { patchQuery } from '../../../lib/router.js';
 import { Confirm, type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import { Field, Input, InputField, optionsOf, Segments } from '../../../ui/form.js';
-import {
-  ACCESS_NAMES,
-  AccountFields,
-  CONTACT_NAMES,
-  type FieldName,
-  LIMIT_NAMES,
-  NO_FIELD_TEXTS,
-  NOTE_NAMES,
-  readFields,
-} from '../fields/account-fields.js';
+import { AccountFields, type FieldName, NAMES, readFields, textsOf } from '../fields/account-fields.js';
 import { BudgetWords } from '../fields/budget.js';
 import { lengthError, tooManyBytes } from '../fields/field-words.js';
 import { PlanChoice } from '../fields/plans.js';
@@ -28,7 +19,7 @@ import { accountsOf, ManyNames, NO_MANY_TEXTS, readList, useNewPreview } from '.
 export type Created = { readonly one: HandedOver } | { readonly many: readonly Credentials[] };
 
 const NOTHING_TYPED = {
-  ...NO_FIELD_TEXTS,
+  ...textsOf({}),
   ...NO_MANY_TEXTS,
   password: '',
   /** The plan's name; '' is no plan. */
@@ -36,8 +27,8 @@ const NOTHING_TYPED = {
 };
 
 /** The fields of every new account. A plan sets the expiry and the limits. */
-const COMMON = ['isEnabled', ...NOTE_NAMES, ...ACCESS_NAMES, ...CONTACT_NAMES] as const;
-const TERMS = ['expiresAt', ...LIMIT_NAMES] as const;
+const COMMON = ['isEnabled', ...NAMES.notes, ...NAMES.access, ...NAMES.contacts] as const;
+const TERMS = ['expiresAt', ...NAMES.limits] as const;
 
 export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'many', Created>) {
   const draft = useDraft(NOTHING_TYPED, { guard: false });
@@ -103,20 +94,20 @@ export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'ma
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
       <PlanChoice {...control('plan')} />
       {plan === '' && fields('expiresAt')}
-      {fields(...NOTE_NAMES, 'isEnabled')}
+      {fields(...NAMES.notes, 'isEnabled')}
       <details>
         <summary>{t('account.access')}</summary>
-        {fields(...ACCESS_NAMES)}
+        {fields(...NAMES.access)}
       </details>
       <details>
         <summary>{t('contacts.title')}</summary>
         <p class="soft">{t(mode === 'many' ? 'contacts.many' : 'contacts.text')}</p>
-        <div class="grid-2">{fields(...CONTACT_NAMES)}</div>
+        <div class="grid-2">{fields(...NAMES.contacts)}</div>
       </details>
       {plan === '' && (
         <details>
           <summary>{t('limits.title')}</summary>
-          <div class="grid-2">{fields(...LIMIT_NAMES)}</div>
+          <div class="grid-2">{fields(...NAMES.limits)}</div>
         </details>
       )}
       <BudgetWords budget={budget} />
