@@ -55,15 +55,18 @@ type Part<N extends keyof Operations, K extends keyof Operations[N]> = Operation
       ? { readonly [P in K]?: Operations[N][K] }
       : { readonly [P in K]: Operations[N][K] };
 
+interface Options {
+  /** Sent as If-Match: the daemon refuses the change when somebody else changed the object meanwhile. null: not sent. */
+  readonly etag?: string | null;
+  readonly signal?: AbortSignal;
+  /** Media type of a body that is not JSON. */
+  readonly type?: string;
+}
+
 export type Input<N extends keyof Operations> = Part<N, 'params'> &
   Part<N, 'query'> &
-  Part<N, 'body'> & {
-    /** Sent as If-Match: the daemon refuses the change when somebody else changed the object meanwhile. null: not sent. */
-    readonly etag?: string | null;
-    readonly signal?: AbortSignal;
-    /** Media type of a body that is not JSON. */
-    readonly type?: string;
-  };
+  Part<N, 'body'> &
+  Options;
 
 type Arguments<N extends keyof Operations> =
   Record<string, never> extends Input<N> ? [Input<N>?] : [Input<N>];
@@ -108,13 +111,10 @@ export async function callWithEtag<N extends keyof Operations>(
   throw error;
 }
 
-interface Loose {
+interface Loose extends Options {
   readonly params?: Record<string, string>;
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
-  readonly etag?: string | null;
-  readonly signal?: AbortSignal;
-  readonly type?: string;
 }
 
 export function urlOf(name: keyof Operations, input: Pick<Loose, 'params' | 'query'>): string {

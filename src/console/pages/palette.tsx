@@ -39,25 +39,19 @@ export interface PaletteProps {
   readonly onClose: () => void;
 }
 
-export function Palette({ places, timeZone, onClose }: PaletteProps) {
+interface Acting {
+  readonly account: Account;
+  readonly action: ActionName;
+}
+
+export function Palette(props: PaletteProps) {
+  const [acting, act] = useState<Acting | null>(null);
+  if (acting) return <ActionDialog {...acting} onClose={props.onClose} onChanged={() => {}} />;
+  return <Search {...props} act={act} />;
+}
+
+function Search({ act, onClose, ...frame }: PaletteProps & { readonly act: (acting: Acting) => void }) {
   const [text, setText] = useState('');
-  const [acting, setActing] = useState<{ readonly account: Account; readonly action: ActionName } | null>(
-    null,
-  );
-  if (acting) return <ActionDialog {...acting} onClose={onClose} onChanged={() => {}} />;
-  const act = (account: Account, action: ActionName) => setActing({ account, action });
-  return (
-    <Search places={places} timeZone={timeZone} onClose={onClose} text={text} setText={setText} act={act} />
-  );
-}
-
-interface SearchProps extends PaletteProps {
-  readonly text: string;
-  readonly setText: (text: string) => void;
-  readonly act: (account: Account, action: ActionName) => void;
-}
-
-function Search({ text, setText, act, onClose, ...frame }: SearchProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const watched = useModal(ref, onClose);
   const plans = usePlans();
@@ -80,7 +74,7 @@ function Search({ text, setText, act, onClose, ...frame }: SearchProps) {
             icon,
             text: t(word),
             note: offered.username,
-            run: () => act(offered, name),
+            run: () => act({ account: offered, action: name }),
           }))
         : [],
     },

@@ -198,7 +198,7 @@ export function SegmentsField<T extends string>({
   );
 }
 
-interface CheckboxProps {
+export interface CheckboxProps {
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
   readonly children: ComponentChildren;

@@ -57,7 +57,7 @@ export function actionsOn(account: Account, plans: readonly Plan[]): readonly Of
   return all.flatMap(([name, text, isOffered, icon]) => (isOffered ? { name, text, icon } : []));
 }
 
-interface RowActionsProps {
+export interface RowActionsProps {
   readonly account: Account;
   readonly plans: readonly Plan[];
   readonly act: (action: ActionName) => void;

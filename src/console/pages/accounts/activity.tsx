@@ -1,5 +1,5 @@
 // What an account did: live sessions, games over time, traffic per day, logins, and who changed it.
-import type { Account, Range } from '../../api-types.js';
+import type { Account, Range, Timeline } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { bytes, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
@@ -10,7 +10,7 @@ import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { AskButton } from '../../ui/dialog.js';
 import { Table } from '../../ui/list/table.js';
 import { SmallTable } from '../../ui/small-table.js';
-import { Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
+import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { AuditList } from '../audit/audit.js';
 import { areAtSeveralNodes, Outcome, sessionColumns } from '../sessions/session-columns.js';
@@ -82,20 +82,13 @@ function LiveSessions({ account }: { account: Account }) {
 }
 
 function GameTimeline({ id }: { id: string }) {
-  const { query } = usePlace();
-  const range: Range = rangeOf(query.get('range'), 'day');
-  const { data, error, reload } = useLoad(
-    'getTimeline',
-    { params: { id }, query: { range } },
-    { everyMs: 60_000 },
-  );
-  const games = [...new Set(data?.stretches.map((one) => one.gameId))];
+  const range: Range = rangeOf(usePlace().query.get('range'), 'day');
+  const timeline = useLoad('getTimeline', { params: { id }, query: { range } }, { everyMs: 60_000 });
+  const games = [...new Set(timeline.data?.stretches.map((one) => one.gameId))];
   const colour = (game: string | null) =>
     game === null
       ? 'var(--line-strong)'
       : `var(--chart-${(games.filter((one) => one !== null).indexOf(game) % 7) + 1})`;
-  const start = data ? Date.parse(data.from) : 0;
-  const length = data ? Date.parse(data.to) - start : 1;
   return (
     <section class="card">
       <header class="row wrap">
@@ -111,38 +104,47 @@ function GameTimeline({ id }: { id: string }) {
         <span class="grow" />
         <RangeChoice value={range} />
       </header>
-      {error && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={1} />}
-      {data && data.stretches.length === 0 && <p class="soft">{t('account.timeline.empty')}</p>}
-      {data && data.stretches.length > 0 && (
-        <>
-          <ol class="timeline">
-            {data.stretches.map((one) => {
-              const text = `${one.gameId ?? t('heartbeats.noGame')}: ${localTime(one.from)} – ${localTime(one.to)}, ${t('heartbeats.entries', { n: one.heartbeats })}`;
-              return (
-                <li
-                  key={one.from}
-                  title={text}
-                  style={{
-                    background: colour(one.gameId),
-                    left: `${Math.min(99.4, ((Date.parse(one.from) - start) / length) * 100)}%`,
-                    width: `${Math.max(0.6, ((Date.parse(one.to) - Date.parse(one.from)) / length) * 100)}%`,
-                  }}
-                >
-                  <span>{one.gameId}</span>
-                  <span class="sr-only">{text}</span>
-                </li>
-              );
-            })}
-          </ol>
-          <div class="row soft number timeline-ends">
-            <span>{localTime(data.from)}</span>
-            <span class="grow" />
-            <span>{localTime(data.to)}</span>
-          </div>
-        </>
-      )}
+      <WhenLoaded of={timeline} rows={1}>
+        {(shown) =>
+          shown.stretches.length === 0 ? (
+            <p class="soft">{t('account.timeline.empty')}</p>
+          ) : (
+            <Stretches of={shown} colour={colour} />
+          )
+        }
+      </WhenLoaded>
     </section>
+  );
+}
+
+function Stretches({ of, colour }: { of: Timeline; colour: (game: string | null) => string }) {
+  const start = Date.parse(of.from);
+  const share = (ms: number) => (ms / (Date.parse(of.to) - start)) * 100;
+  return (
+    <>
+      <ol class="timeline">
+        {of.stretches.map(({ gameId, from, to, heartbeats }) => {
+          const text = `${gameId ?? t('heartbeats.noGame')}: ${localTime(from)} – ${localTime(to)}, ${t('heartbeats.entries', { n: heartbeats })}`;
+          const left = Math.min(99.4, share(Date.parse(from) - start));
+          const width = Math.max(0.6, share(Date.parse(to) - Date.parse(from)));
+          return (
+            <li
+              key={from}
+              title={text}
+              style={{ background: colour(gameId), left: `${left}%`, width: `${width}%` }}
+            >
+              <span>{gameId}</span>
+              <span class="sr-only">{text}</span>
+            </li>
+          );
+        })}
+      </ol>
+      <div class="row soft number timeline-ends">
+        <span>{localTime(of.from)}</span>
+        <span class="grow" />
+        <span>{localTime(of.to)}</span>
+      </div>
+    </>
   );
 }
 

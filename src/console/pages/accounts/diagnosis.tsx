@@ -6,7 +6,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Ago, At, Button, Client, Meter, Permitted, State } from '../../ui/basics.js';
 import { Icon } from '../../ui/icons.js';
-import { type ActionName, isSuspendedByGuard } from './actions.js';
+import { isSuspendedByGuard, type RowActionsProps } from './actions.js';
 import { fieldValue } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 
@@ -16,12 +16,7 @@ type Condition = readonly [key: string, ok: boolean, text: ComponentChildren, is
 /** Entries of the login history that are searched for the last failure, and for the last time that the guard slowed the account. */
 const RECENT = 100;
 
-interface DiagnosisProps {
-  readonly account: Account;
-  readonly act: (action: ActionName) => void;
-}
-
-export function Diagnosis({ account, act }: DiagnosisProps) {
+export function Diagnosis({ account, act }: Pick<RowActionsProps, 'account' | 'act'>) {
   const failures = useLoad(
     'listLogins',
     { query: { accountId: account.id, failed: true, limit: RECENT } },
@@ -130,14 +125,9 @@ function Schedule({ account }: { account: Account }) {
   );
 }
 
-interface QuotaProps {
-  readonly account: Account;
-  readonly ok: boolean;
-  readonly onReset: () => void;
-}
-
 /** The line of a quota, with the button that sets its use to zero. */
-function Quota({ account: { limits, usage }, ok, onReset }: QuotaProps) {
+function Quota({ account, ok, onReset }: { account: Account; ok: boolean; onReset: () => void }) {
+  const { limits, usage } = account;
   const { quotaBytes } = limits;
   const period = t(`limits.period.${limits.quotaPeriod}`);
   if (quotaBytes === null) return <>{t('diagnosis.noQuota')}</>;

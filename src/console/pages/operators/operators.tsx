@@ -167,11 +167,9 @@ function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | n
         {...control('password')}
       />
       {operator && fields.password !== '' && (
-        <RevokeTokens
-          label={t('operators.revokeTokens')}
-          checked={fields.revokeTokens}
-          onChange={(revokeTokens) => set({ revokeTokens })}
-        />
+        <RevokeTokens checked={fields.revokeTokens} onChange={(revokeTokens) => set({ revokeTokens })}>
+          {t('operators.revokeTokens')}
+        </RevokeTokens>
       )}
       <SegmentsField
         label={t('operators.role')}

@@ -67,7 +67,20 @@ export function TrafficPage() {
             <Empty icon="traffic" title={t('traffic.none')} text={t('traffic.none.text')} />
           </>
         )}
-        table={(items) => <Lines items={items} report={list.data} by={by} sort={sort} />}
+        table={(items) =>
+          list.data && (
+            <>
+              <Sum of={list.data} />
+              <Table
+                label={t('nav.traffic')}
+                rows={items}
+                columns={columnsOf(by, list.data.sum.bytesUp + list.data.sum.bytesDown)}
+                id={({ key, isOthers }) => `${isOthers}${key}`}
+                sort={sort}
+              />
+            </>
+          )
+        }
       />
     </>
   );
@@ -109,30 +122,6 @@ function Sum({ of: { from, until, zone, sum, unknown } }: { of: TrafficReport })
         </span>
       )}
     </div>
-  );
-}
-
-interface LinesProps {
-  readonly items: readonly TrafficItem[];
-  readonly report: TrafficReport | undefined;
-  readonly by: By;
-  readonly sort: string;
-}
-
-function Lines({ items, report, by, sort }: LinesProps) {
-  if (!report) return null;
-  const { bytesUp, bytesDown } = report.sum;
-  return (
-    <>
-      <Sum of={report} />
-      <Table
-        label={t('nav.traffic')}
-        rows={items}
-        columns={columnsOf(by, bytesUp + bytesDown)}
-        id={({ key, isOthers }) => `${isOthers}${key}`}
-        sort={sort}
-      />
-    </>
   );
 }
 

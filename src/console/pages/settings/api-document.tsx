@@ -4,7 +4,7 @@ import { useLoad } from '../../lib/load.js';
 import { API_STATUSES, API_SUMMARIES, API_TAGS } from '../../locales/api.zh-CN.js';
 import { Tag } from '../../ui/basics.js';
 import { SmallTable } from '../../ui/small-table.js';
-import { Failure, Skeleton } from '../../ui/states.js';
+import { WhenLoaded } from '../../ui/states.js';
 
 interface Schema {
   readonly [key: string]: unknown;
@@ -35,8 +35,9 @@ function inChinese(texts: Readonly<Record<string, string>>, key: string, english
 const ADDRESS = '/api/v1/openapi.json';
 
 export function ApiDocument() {
-  const { data, error, reload } = useLoad('getOpenApi', {});
-  if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
+  const loaded = useLoad('getOpenApi', {});
+  const { data } = loaded;
+  if (!data) return <WhenLoaded of={loaded} rows={12} />;
   const document = data as unknown as Document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -114,10 +115,9 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
   );
 }
 
-interface ShapeProps {
+interface ShapeProps extends Pick<ViewProps, 'schemas'> {
   readonly title: string;
   readonly schema: Schema | undefined;
-  readonly schemas: ViewProps['schemas'];
 }
 
 function Shape({ title, schema, schemas }: ShapeProps) {

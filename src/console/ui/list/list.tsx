@@ -51,7 +51,11 @@ export function List<P extends Page<unknown>>(props: ListProps<P>) {
     <>
       <div class="toolbar" ref={toolbar ?? null}>
         {search !== undefined && <SearchBox placeholder={search} />}
-        {chips && <Chips>{chips}</Chips>}
+        {chips && (
+          <fieldset class="chips" aria-label={t('list.filters')}>
+            {chips}
+          </fieldset>
+        )}
         {tools}
         {hasCounts && list.data && <Counts {...list.data} />}
         {'table' in table && <ColumnChooser table={table.table ?? ''} columns={table.columns} />}
@@ -67,10 +71,9 @@ export function List<P extends Page<unknown>>(props: ListProps<P>) {
 /** The rows of a page and the way to the others, or why there are none. */
 function Paged<P extends Page<unknown>>(props: ListProps<P> & { readonly page: P }) {
   const { page, list, empty, table, foot } = props;
-  const { nextCursor, matched } = page;
   const items: readonly P['items'][number][] = page.items;
-  if ((matched ?? items.length) === 0) return <>{typeof empty === 'function' ? empty(page) : empty}</>;
-  const pager = <Pager nextCursor={nextCursor} shown={items.length} matched={matched} />;
+  if ((page.matched ?? items.length) === 0) return <>{typeof empty === 'function' ? empty(page) : empty}</>;
+  const pager = <Pager page={page} />;
   return (
     <>
       {typeof table === 'function' ? table(items) : <Table {...table} rows={items} pending={list.pending} />}
@@ -132,14 +135,6 @@ export function ShortList<Row, D>(props: ShortListProps<Row, D>) {
       </WhenLoaded>
       {open && dialog({ of: open.row, onClose, onDone })}
     </>
-  );
-}
-
-function Chips({ children }: { children: ComponentChildren }) {
-  return (
-    <fieldset class="chips" aria-label={t('list.filters')}>
-      {children}
-    </fieldset>
   );
 }
 
@@ -244,13 +239,8 @@ export function Counts({ matched, total }: Pick<Page<unknown>, 'matched' | 'tota
   );
 }
 
-interface PagerProps {
-  readonly nextCursor: string | null;
-  readonly shown: number;
-  readonly matched?: number | undefined;
-}
-
-function Pager({ nextCursor, shown, matched }: PagerProps) {
+function Pager({ page: { nextCursor, items, matched } }: { page: Page<unknown> }) {
+  const shown = items.length;
   const place = usePlace();
   const { query } = place;
   const before = Number(query.get('back') ?? 0);

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../../api-types.js';
 import { call, useUser } from '../../../lib/api.js';
 import { controlOf } from '../../../lib/draft.js';
-import { bytes, localTime, utcTime } from '../../../lib/format.js';
+import { bytes } from '../../../lib/format.js';
 import { lineReason, t } from '../../../lib/i18n.js';
-import { Button, ScrollBox, State } from '../../../ui/basics.js';
+import { At, Button, ScrollBox, State } from '../../../ui/basics.js';
 import { Dialog, useAction } from '../../../ui/dialog.js';
 import { Field, optionsOf, Select } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
@@ -158,15 +158,6 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   );
 }
 
-function Expires({ at }: { at: string | null }) {
-  if (at === null) return <span class="faint">{t('expiry.never')}</span>;
-  return (
-    <span class="number" title={utcTime(at)}>
-      {localTime(at)}
-    </span>
-  );
-}
-
 /** What was read of a line that is an account, or why it is none. */
 function ReadLine({ line }: { line: ImportReport['lines'][number] }) {
   const { account } = line;
@@ -176,7 +167,8 @@ function ReadLine({ line }: { line: ImportReport['lines'][number] }) {
   );
   return (
     <>
-      <Expires at={account.expiresAt} /> <span class="soft break">{account.remarks}</span>
+      {account.expiresAt ? <At at={account.expiresAt} /> : <span class="faint">{t('expiry.never')}</span>}{' '}
+      <span class="soft break">{account.remarks}</span>
       {lists.map((name) => (
         <p key={name} class="soft break">
           {showField(name, account[name])}

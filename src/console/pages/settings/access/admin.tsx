@@ -8,7 +8,7 @@ import { useLoad } from '../../../lib/load.js';
 import { Ago, Button, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
 import { AskButton, FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
-import { Checkbox, Field, Input, submitting } from '../../../ui/form.js';
+import { Checkbox, type CheckboxProps, Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { type Column, column } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
@@ -62,7 +62,9 @@ function PasswordForm() {
           <Input {...control('again')} type="password" autocomplete="new-password" maxLength={255} />
         </Field>
       </FormErrors>
-      <RevokeTokens label={t('admin.revokeTokens')} checked={revokeTokens} onChange={setRevokeTokens} />
+      <RevokeTokens checked={revokeTokens} onChange={setRevokeTokens}>
+        {t('admin.revokeTokens')}
+      </RevokeTokens>
       <div class="row">
         <Button type="submit" kind="primary" disabled={!ready}>
           {t('admin.change')}
@@ -73,19 +75,11 @@ function PasswordForm() {
 }
 
 /** Whether a new password also revokes the API tokens of its user. What stays valid otherwise is said. */
-interface RevokeTokensProps {
-  readonly label: string;
-  readonly checked: boolean;
-  readonly onChange: (checked: boolean) => void;
-}
-
-export function RevokeTokens({ label, checked, onChange }: RevokeTokensProps) {
+export function RevokeTokens(box: CheckboxProps) {
   return (
     <div class="stack tight">
-      <Checkbox checked={checked} onChange={onChange}>
-        {label}
-      </Checkbox>
-      {!checked && <small class="warn-text">{t('admin.revokeTokens.off')}</small>}
+      <Checkbox {...box} />
+      {!box.checked && <small class="warn-text">{t('admin.revokeTokens.off')}</small>}
     </div>
   );
 }
