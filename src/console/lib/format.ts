@@ -49,6 +49,12 @@ function localDay(at: Date): string {
 
 const two = (n: number) => String(n).padStart(2, '0');
 
+/** The day so many days before today, as `2026-11-24`. */
+export function dayBefore(days: number, timeZone: string): string {
+  const today = new Intl.DateTimeFormat('sv', { timeZone }).format(Date.now());
+  return new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+}
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

@@ -2,7 +2,7 @@
 import { cell, useCell } from './cell.js';
 import { hasUnsaved, leave } from './draft.js';
 
-export interface Place {
+interface Place {
   /** `['accounts', '<id>']`; empty for the overview. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;

@@ -149,9 +149,9 @@ export const plans = {
   'bulk.hand-over': ['Hand over', '移交'],
   'bulk.days.wrong': ['A whole number other than 0, from −3650 to 3650.', '填一个非零整数，−3650 到 3650。'],
   'bulk.countFrom': ['Counted from', '从何时算起'],
-  'bulk.fromLater': ['The later of the two', '较晚的一个'],
-  'bulk.fromExpiry': ['The old expiry', '原到期时间'],
-  'bulk.fromNow': ['Now', '现在'],
+  'bulk.from.later': ['The later of the two', '较晚的一个'],
+  'bulk.from.expiry': ['The old expiry', '原到期时间'],
+  'bulk.from.now': ['Now', '现在'],
   'bulk.limits.text': [
     'Only ticked limits are changed; a ticked empty field removes the limit.',
     '只修改勾选的限制；勾选后留空表示不限。',

@@ -3,8 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account } from '../api-types.js';
 import { may, type Right } from '../lib/api.js';
-import { dayBefore } from '../lib/days.js';
-import { bytes, localTime } from '../lib/format.js';
+import { bytes, dayBefore, localTime } from '../lib/format.js';
 import { type TextKey, t, textOf } from '../lib/i18n.js';
 import { useLoad, useSettled } from '../lib/load.js';
 import { go, type QueryPatch } from '../lib/router.js';
@@ -33,7 +32,7 @@ interface Group {
   readonly options: readonly Option[];
 }
 
-export interface PaletteProps {
+interface PaletteProps {
   readonly places: readonly { readonly path: string; readonly icon: IconName; readonly text: TextKey }[];
   readonly timeZone: string;
   readonly onClose: () => void;

@@ -10,7 +10,7 @@ import { patchQuery } from '../lib/router.js';
 import { shownTheme } from '../lib/theme.js';
 import { Segments } from './form.js';
 
-export interface ChartSeries {
+interface ChartSeries {
   readonly label: string;
   readonly values: readonly (number | null)[];
   /** Draws the series red, as a series of failures, whatever its position. */

@@ -8,7 +8,7 @@ import { Wrong } from './form.js';
 import { Menu } from './menu.js';
 
 /** An expiry as the field holds it: the text of `datetime-local` in the viewer's time zone, `never`, or '' without a date. */
-export type ExpiryText = string;
+type ExpiryText = string;
 export const NEVER: ExpiryText = 'never';
 
 export function expiryText(iso: string | null): ExpiryText {

@@ -13,8 +13,7 @@ import { Empty } from '../../ui/states.js';
 import { ActionDialog, type ActionName, RowActions } from './actions.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
-import { OwnBudget } from './fields/budget.js';
-import { usePlans, useSellers } from './fields/plans.js';
+import { OwnBudget, usePlans, useSellers } from './fields/plans.js';
 import { AccountChips, AccountMenus, filterOf } from './filters.js';
 import type { Created } from './new/create.js';
 
@@ -22,9 +21,7 @@ const CreateDialog = lazyDialog(async () => (await import('./new/create.js')).Cr
 const ExportDialog = lazyDialog(async () => (await import('./new/export.js')).ExportDialog);
 const ImportDialog = lazyDialog(async () => (await import('./new/import.js')).ImportDialog);
 const HandoverDialog = lazyDialog(async () => (await import('./handover.js')).HandoverDialog);
-const ManyCredentialsDialog = lazyDialog(
-  async () => (await import('./credentials.js')).ManyCredentialsDialog,
-);
+const ManyCredentialsDialog = lazyDialog(async () => (await import('./handover.js')).ManyCredentialsDialog);
 
 const PAGE_SIZES = ['100', '500', '1000'];
 const FILES = [

@@ -89,7 +89,7 @@ function FoundBy({ account, words }: { account: Account; words: readonly string[
   return <span class="found-by soft">{[...found.values()].join(' · ')}</span>;
 }
 
-export interface ShownColumns {
+interface ShownColumns {
   readonly owner: boolean;
   readonly words: readonly string[];
   /** null: the user may change no accounts. */

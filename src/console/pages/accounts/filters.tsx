@@ -1,15 +1,19 @@
-// The filters of the list of accounts: chips, and a range of expiry days. The address contains all of them.
+// The filters of the list of accounts: chips, and a range of expiry days. The address contains all of them. And its views: newest
+// first, and what this browser's user saved under a name: filters, search and sorting.
+import { useState } from 'preact/hooks';
 import type { AccountFilterBody } from '../../api-types.js';
 import { useUser } from '../../lib/api.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { partsOf, showFiltered, usePlace } from '../../lib/router.js';
+import { go, partsOf, showFiltered, usePlace } from '../../lib/router.js';
+import { keepStored, readStored } from '../../lib/stored.js';
+import { Button } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
+import { InputField, submitting } from '../../ui/form.js';
 import { FilterChip, SetFilter } from '../../ui/list/list.js';
 import { Menu, MenuItem } from '../../ui/menu.js';
 import { usePlans, useSellers } from './fields/plans.js';
-import { AccountViews } from './views.js';
 
 /** Returns the filter of an address. The address uses short names. */
 export function filterOf(query: URLSearchParams): AccountFilterBody {
@@ -109,6 +113,80 @@ function MenuFilter({ name, title, items }: MenuFilterProps) {
           {t('list.filter.any')}
         </MenuItem>
       </div>
+    </Menu>
+  );
+}
+
+const STORED = 'pulsegate.views.accounts';
+const NEWEST = '-createdAt';
+
+/** The query of each view by its name. */
+type Views = Readonly<Record<string, string>>;
+
+/** What a view keeps of a query: not the page, nor the open dialog. */
+function viewIn(query: URLSearchParams): string {
+  const kept = [...query].filter(([name]) => !['cursor', 'back', 'new'].includes(name));
+  return new URLSearchParams(kept.sort()).toString();
+}
+
+function AccountViews() {
+  const { query } = usePlace();
+  const [views, setViews] = useState(() => readStored<Views>(STORED));
+  const [name, setName] = useState('');
+  const here = viewIn(query);
+  const isNewest = query.get('sort') === NEWEST;
+  const current = Object.keys(views).find((each) => views[each] === here);
+  const change = (next: Views) => {
+    keepStored(STORED, next);
+    setViews(next);
+  };
+  const shown = current ?? (isNewest ? t('views.newest') : null);
+  return (
+    <Menu
+      look="menu-filter views"
+      summaryLook={shown === null ? 'chip' : 'chip chosen'}
+      summary={shown ?? t('list.filter', { title: t('views.title') })}
+    >
+      {(close) => (
+        <div class="menu tall">
+          <MenuItem pressed={isNewest} onClick={() => showFiltered({ sort: isNewest ? null : NEWEST })}>
+            {t('views.newest')}
+          </MenuItem>
+          {Object.entries(views).map(([each, saved]) => (
+            <div key={each} class="row">
+              <MenuItem
+                look="grow break"
+                pressed={each === current}
+                onClick={() => go(['accounts'], Object.fromEntries(new URLSearchParams(saved)))}
+              >
+                {each}
+              </MenuItem>
+              <Button
+                icon="close"
+                kind="quiet"
+                label={t('views.remove', { name: each })}
+                onClick={() =>
+                  change(Object.fromEntries(Object.entries(views).filter(([key]) => key !== each)))
+                }
+              />
+            </div>
+          ))}
+          {here !== '' && current === undefined && (
+            <form
+              class="stack near"
+              onSubmit={submitting(() => {
+                if (name.trim() === '') return;
+                change({ ...views, [name.trim()]: here });
+                setName('');
+                close();
+              })}
+            >
+              <InputField label={t('views.name')} value={name} onInput={setName} maxLength={64} required />
+              <Button type="submit">{t('views.save')}</Button>
+            </form>
+          )}
+        </div>
+      )}
     </Menu>
   );
 }

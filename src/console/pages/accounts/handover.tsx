@@ -1,16 +1,18 @@
 // Hands an account to its player: the operator's message, ready to send, and what is known of password and link, which are shown
-// once; and whether there is a link, from which client programs configure themselves.
+// once; and whether there is a link, from which client programs configure themselves. Of many accounts: their passwords, once.
 import { useState } from 'preact/hooks';
-import type { Account, CredentialsInFormats, NewSubscription } from '../../api-types.js';
+import type { Account, Credentials, CredentialsInFormats, NewSubscription } from '../../api-types.js';
 import { call, useUser } from '../../lib/api.js';
+import { saveFile } from '../../lib/download.js';
 import { ago, hostPort, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { HANDOVER_EXPIRY } from '../../locales/accounts.js';
-import { Card, Copied, CopyButton, Facts } from '../../ui/basics.js';
+import { Button, Card, Copied, CopyButton, Facts, ScrollBox } from '../../ui/basics.js';
 import { AskButton, SecretDialog } from '../../ui/dialog.js';
 import { optionsOf, Segments } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
+import { SmallTable } from '../../ui/small-table.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { LANGUAGES } from '../notices/form.js';
@@ -141,7 +143,7 @@ function valuesOf({ account, credentials, subscription }: HandedOver, language: 
 }
 
 /** Fills a template. A line goes when a value in it is null; a name that there is not stays in its braces. */
-export function handoverText(template: string, values: Values): string {
+function handoverText(template: string, values: Values): string {
   const isKnown = (line: string) =>
     [...line.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => values[name] !== null);
   const lines = template.split('\n').filter(isKnown).join('\n');
@@ -193,4 +195,66 @@ function SubscriptionState({ id, onMade }: { id: string; onMade: (made: NewSubsc
       )}
     </>
   );
+}
+
+/** @param title left out: says that the accounts were created */
+export function ManyCredentialsDialog({
+  list,
+  title = t('credentials.many', { n: list.length }),
+  onClose,
+}: {
+  list: readonly Credentials[];
+  title?: string;
+  onClose: () => void;
+}) {
+  const text = list.map((one) => `${one.username}\t${one.password}\t${one.link}`).join('\n');
+  // An account whose values this format cannot carry appears as a link, which carries every value.
+  const plain = list.map((one) => one.plain ?? one.link).join('\n');
+  return (
+    <SecretDialog
+      title={title}
+      wide
+      onClose={onClose}
+      footer={
+        <Button icon="download" onClick={() => save(list)}>
+          {t('credentials.save')}
+        </Button>
+      }
+    >
+      <p class="warn-text">{t('credentials.once')}</p>
+      <LinkNotice />
+      <div class="row wrap">
+        <CopyButton text={text} label={t('credentials.copyAll')} />
+        <CopyButton text={plain} label={t('credentials.copyPlain')} />
+      </div>
+      <ScrollBox label={title}>
+        <SmallTable
+          rows={list}
+          id={({ id }) => id}
+          columns={[
+            [t('account.username'), ({ username }) => username, 'whole'],
+            [t('account.password'), ({ password }) => <code>{password}</code>, 'whole'],
+            [t('credentials.link'), ({ link }) => link, 'soft'],
+          ]}
+        />
+      </ScrollBox>
+    </SecretDialog>
+  );
+}
+
+/** Matches a character that could begin a formula, for every separator that spreadsheets use. */
+const FORMULA = /(^|[,;|\s])(["']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+
+/** Returns a quoted cell. A cell that begins like a formula gets an apostrophe, so that no spreadsheet runs it. */
+function csvCell(text: string): string {
+  return `"${text.replace(FORMULA, "$1$2'").replaceAll('"', '""')}"`;
+}
+
+function save(list: readonly Credentials[]): void {
+  const lines = [
+    ['username', 'password', 'link', 'plain'],
+    ...list.map((one) => [one.username, one.password, one.link, one.plain ?? '']),
+  ];
+  const text = lines.map((line) => line.map(csvCell).join(',')).join('\r\n');
+  saveFile('accounts.csv', `\ufeff${text}\r\n`, 'text/csv');
 }

@@ -1,17 +1,20 @@
-// The agents: their states, the queue of runs, conversations, and a form that sends a message.
+// The agents: their states, the queue of runs, and a form that sends a message. Conversations with agents, sorted by last use, newest
+// first; one of them, and the button that forgets it.
 import { useState } from 'preact/hooks';
-import type { Agent } from '../../api-types.js';
+import type { Agent, AgentSession } from '../../api-types.js';
 import { call, useUser } from '../../lib/api.js';
+import { bytes, count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { go, href } from '../../lib/router.js';
-import { Ago, PermittedButton, State, Tag } from '../../ui/basics.js';
-import { FormDialog } from '../../ui/dialog.js';
+import { go, href, partsOf, usePlace } from '../../lib/router.js';
+import { Ago, At, PermittedButton, State, Tag } from '../../ui/basics.js';
+import { AskButton, FormDialog } from '../../ui/dialog.js';
 import { AreaField, Field, Input } from '../../ui/form.js';
-import { PageHead } from '../../ui/list/list.js';
+import { type Column, column } from '../../ui/list/columns.js';
+import { BackLink, Gone, List, PageHead } from '../../ui/list/list.js';
 import { Tabs } from '../../ui/menu.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
-import { AgentSessionList, RunList } from './runs.js';
+import { RunList } from './runs.js';
 
 export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
   const agents = useLoad('listAgents', {}, { topics: ['agents', 'runs'], everyMs: 5_000 });
@@ -128,5 +131,83 @@ function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => void }) {
         </p>
       )}
     </FormDialog>
+  );
+}
+
+function AgentSessionList() {
+  const { query } = usePlace();
+  const asked = { ...partsOf(query, 'search', 'cursor'), limit: 100 };
+  const list = useLoad('listAgentSessions', { query: asked }, { topics: ['runs'] });
+  return (
+    <List
+      list={list}
+      search={t('agentSessions.search')}
+      empty={<Empty icon="agents" title={t('agentSessions.empty')} text={t('agentSessions.empty.text')} />}
+      table={{
+        label: t('agents.sessions'),
+        columns: sessionListColumns(),
+        id: (one) => one.key,
+        open: (one) => go(['agents', 'sessions', one.key]),
+      }}
+    />
+  );
+}
+
+function sessionListColumns(): readonly Column<AgentSession>[] {
+  return [
+    column('key', 'run.session', {}, (one) => (
+      <a class="strong" href={href(['agents', 'sessions', one.key])} tabIndex={-1}>
+        {one.key}
+      </a>
+    )),
+    column('agent', 'agents.agent', { width: 128, from: 520 }, (one) => one.agent),
+    column('messages', 'agentSessions.messages', { width: 96, align: 'end', from: 560 }, (one) =>
+      count(one.messages),
+    ),
+    column('bytes', 'agentSessions.size', { width: 96, align: 'end', from: 720 }, (one) => bytes(one.bytes)),
+    column('used', 'tokens.lastUsed', { width: 112, align: 'end' }, (one) => <Ago at={one.lastUsedAt} />),
+  ];
+}
+
+export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
+  const loaded = useLoad('getAgentSession', { params: { key: sessionKey } }, { topics: ['runs'] });
+  const { data } = loaded;
+  const list = ['agents', 'sessions'];
+  const gone = <Gone icon="agents" of="agentSessions.gone" to={list} back="agents.sessions" />;
+  if (!data) return <WhenLoaded of={loaded} rows={8} gone={gone} />;
+  return (
+    <>
+      <header class="page-head">
+        <BackLink to={list} label={t('agents.sessions')} />
+        <h1 class="break">{data.key}</h1>
+        <Tag>{data.agent}</Tag>
+        <span class="grow" />
+        <a class="button" href={href(['agents'], { session: data.key })}>
+          {t('agents.runs')}
+        </a>
+        <AskButton
+          right="deleteAgentSession"
+          kind="danger"
+          text={t('agentSessions.forget')}
+          act={() => call('deleteAgentSession', { params: { key: data.key } })}
+          done={t('agentSessions.forgotten')}
+          after={() => go(['agents', 'sessions'])}
+          question={t('agentSessions.forget.text', { n: data.messages })}
+        />
+      </header>
+      <ol class="conversation stack">
+        {data.history.map((entry, i) => (
+          <li key={`${entry.runId}${i}`} class={`stack close ${entry.role}`}>
+            <div class="soft row">
+              <strong>{t(`agentSessions.${entry.role}`)}</strong>
+              <At at={entry.at} />
+              <a href={href(['agents', 'runs', entry.runId])}>{t('agentSessions.run')}</a>
+            </div>
+            <pre class="text">{entry.content}</pre>
+          </li>
+        ))}
+      </ol>
+      {data.history.length === 0 && <Empty icon="agents" title={t('agentSessions.noHistory')} />}
+    </>
   );
 }

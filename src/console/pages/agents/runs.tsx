@@ -1,16 +1,28 @@
-// The runs of agents: their requests, results and durations. Conversations with agents, sorted by last use, newest first; one of
-// them, and the button that forgets it.
-import type { AgentSession, Run, RunStatus } from '../../api-types.js';
+// The runs of agents: their requests, results and durations. One run: the request, the answer, and the state of its delivery.
+import type { Run, RunDetail, RunStatus } from '../../api-types.js';
 import { call } from '../../lib/api.js';
-import { bytes, clock, count } from '../../lib/format.js';
+import { clock } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
-import { Ago, At, None, State, Tag, type Tone } from '../../ui/basics.js';
-import { AskButton } from '../../ui/dialog.js';
+import {
+  Ago,
+  At,
+  Card,
+  CopyButton,
+  Facts,
+  None,
+  PermittedButton,
+  State,
+  Tag,
+  type Tone,
+} from '../../ui/basics.js';
+import { AskButton, useAction } from '../../ui/dialog.js';
 import { type Column, column } from '../../ui/list/columns.js';
-import { BackLink, FilterChips, Gone, List, SetFilter } from '../../ui/list/list.js';
-import { Empty, WhenLoaded } from '../../ui/states.js';
+import { BackLink, FilterChips, Gone, List, PageHead, SetFilter } from '../../ui/list/list.js';
+import { SmallTable } from '../../ui/small-table.js';
+import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
 
 const RUN_TONES: Readonly<Record<RunStatus, Tone>> = {
   queued: 'none',
@@ -22,7 +34,7 @@ const RUN_TONES: Readonly<Record<RunStatus, Tone>> = {
 };
 const STATUSES = Object.keys(RUN_TONES) as RunStatus[];
 
-export function RunState({ status }: { status: RunStatus }) {
+function RunState({ status }: { status: RunStatus }) {
   return <State tone={RUN_TONES[status]}>{t(`run.status.${status}`)}</State>;
 }
 
@@ -83,7 +95,7 @@ function runColumns(): readonly Column<Run>[] {
   ];
 }
 
-export function tookText(run: Run): string {
+function tookText(run: Run): string {
   if (run.startedAt === null) return '—';
   const end = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);
   const ms = end - Date.parse(run.startedAt);
@@ -91,80 +103,130 @@ export function tookText(run: Run): string {
   return clock(ms);
 }
 
-export function AgentSessionList() {
-  const { query } = usePlace();
-  const asked = { ...partsOf(query, 'search', 'cursor'), limit: 100 };
-  const list = useLoad('listAgentSessions', { query: asked }, { topics: ['runs'] });
+export function RunPage({ id }: { id: string }) {
+  const loaded = useLoad('getRun', { params: { id } }, { topics: ['runs'], everyMs: 5_000 });
+  const run = loaded.data;
+  const again = useAction();
+  const gone = <Gone icon="agents" of="run.gone" to={['agents']} back="nav.agents" />;
+  if (!run) return <WhenLoaded of={loaded} rows={10} gone={gone} />;
+  const isOver = run.status !== 'queued' && run.status !== 'running';
+  const rerun = () =>
+    again.run(async () => {
+      const { runId } = await call('rerunRun', { params: { id } });
+      notify(t('run.queuedAgain'));
+      go(['agents', 'runs', runId]);
+    });
   return (
-    <List
-      list={list}
-      search={t('agentSessions.search')}
-      empty={<Empty icon="agents" title={t('agentSessions.empty')} text={t('agentSessions.empty.text')} />}
-      table={{
-        label: t('agents.sessions'),
-        columns: sessionListColumns(),
-        id: (one) => one.key,
-        open: (one) => go(['agents', 'sessions', one.key]),
-      }}
-    />
+    <>
+      <PageHead title={run.agent} back={<BackLink to={['agents']} label={t('nav.agents')} />}>
+        <RunState status={run.status} />
+        <span class="grow" />
+        {!isOver && (
+          <AskButton
+            right="cancelRun"
+            kind="danger"
+            text={t('run.cancel')}
+            act={() => call('cancelRun', { params: { id } })}
+            after={loaded.reload}
+            question={t('run.cancel.text')}
+          />
+        )}
+        <PermittedButton to="rerunRun" icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
+          {t('run.again')}
+        </PermittedButton>
+      </PageHead>
+      {again.error ? <Failure error={again.error} /> : null}
+      <div class="columns wide-first">
+        <div class="stack">
+          <Text title={t('run.message')} text={run.message} empty={t('run.wake')} />
+          {run.error !== null && <Text title={t('run.error')} text={run.error} empty="" bad />}
+          <Text title={t('run.reply')} text={run.reply} empty={isOver ? t('run.noReply') : t('run.notYet')} />
+        </div>
+        <RunFacts run={run} />
+      </div>
+      <Deliveries run={run} />
+    </>
   );
 }
 
-function sessionListColumns(): readonly Column<AgentSession>[] {
-  return [
-    column('key', 'run.session', {}, (one) => (
-      <a class="strong" href={href(['agents', 'sessions', one.key])} tabIndex={-1}>
-        {one.key}
-      </a>
-    )),
-    column('agent', 'agents.agent', { width: 128, from: 520 }, (one) => one.agent),
-    column('messages', 'agentSessions.messages', { width: 96, align: 'end', from: 560 }, (one) =>
-      count(one.messages),
-    ),
-    column('bytes', 'agentSessions.size', { width: 96, align: 'end', from: 720 }, (one) => bytes(one.bytes)),
-    column('used', 'tokens.lastUsed', { width: 112, align: 'end' }, (one) => <Ago at={one.lastUsedAt} />),
-  ];
+interface TextProps {
+  readonly title: string;
+  readonly text: string | null;
+  readonly empty: string;
+  readonly bad?: boolean;
 }
 
-export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
-  const loaded = useLoad('getAgentSession', { params: { key: sessionKey } }, { topics: ['runs'] });
-  const { data } = loaded;
-  const list = ['agents', 'sessions'];
-  const gone = <Gone icon="agents" of="agentSessions.gone" to={list} back="agents.sessions" />;
-  if (!data) return <WhenLoaded of={loaded} rows={8} gone={gone} />;
+function Text({ title, text, empty, bad = false }: TextProps) {
   return (
-    <>
-      <header class="page-head">
-        <BackLink to={list} label={t('agents.sessions')} />
-        <h1 class="break">{data.key}</h1>
-        <Tag>{data.agent}</Tag>
-        <span class="grow" />
-        <a class="button" href={href(['agents'], { session: data.key })}>
-          {t('agents.runs')}
-        </a>
-        <AskButton
-          right="deleteAgentSession"
-          kind="danger"
-          text={t('agentSessions.forget')}
-          act={() => call('deleteAgentSession', { params: { key: data.key } })}
-          done={t('agentSessions.forgotten')}
-          after={() => go(['agents', 'sessions'])}
-          question={t('agentSessions.forget.text', { n: data.messages })}
-        />
-      </header>
-      <ol class="conversation stack">
-        {data.history.map((entry, i) => (
-          <li key={`${entry.runId}${i}`} class={`stack close ${entry.role}`}>
-            <div class="soft row">
-              <strong>{t(`agentSessions.${entry.role}`)}</strong>
-              <At at={entry.at} />
-              <a href={href(['agents', 'runs', entry.runId])}>{t('agentSessions.run')}</a>
-            </div>
-            <pre class="text">{entry.content}</pre>
-          </li>
-        ))}
-      </ol>
-      {data.history.length === 0 && <Empty icon="agents" title={t('agentSessions.noHistory')} />}
-    </>
+    <Card title={title} actions={text !== null && <CopyButton text={text} />}>
+      {text === null ? (
+        <p class="soft">{empty}</p>
+      ) : (
+        <pre class={`text${bad ? ' bad-text' : ''}`}>{text}</pre>
+      )}
+    </Card>
+  );
+}
+
+function RunFacts({ run }: { run: RunDetail }) {
+  const { session, rerunOf } = run;
+  return (
+    <Card title={t('account.facts')}>
+      <Facts
+        of={[
+          [
+            t('run.session'),
+            session === null ? <None /> : <a href={href(['agents', 'sessions', session])}>{session}</a>,
+          ],
+          [t('run.origin'), <Tag>{t(`run.origin.${run.origin}`)}</Tag>],
+          [t('notices.tries'), run.attempt, 'number'],
+          [t('run.acceptedAt'), <At at={run.acceptedAt} />],
+          [t('run.startedAt'), <At at={run.startedAt} />],
+          [t('run.finishedAt'), <At at={run.finishedAt} />],
+          [t('run.took'), tookText(run), 'number'],
+          rerunOf !== null && [
+            t('run.rerunOf'),
+            <a href={href(['agents', 'runs', rerunOf])}>{rerunOf.slice(0, 8)}</a>,
+          ],
+          [t('run.id'), <code class="break">{run.id}</code>],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Deliveries({ run }: { run: RunDetail }) {
+  return (
+    <Card title={t('run.deliveries')}>
+      <SmallTable
+        empty={t('run.noDeliveries')}
+        rows={run.deliveries}
+        id={({ id }) => id}
+        columns={[
+          ['#', ({ attempt }) => attempt],
+          [
+            t('run.delivery'),
+            ({ delivered }) => (
+              <State tone={delivered ? 'good' : 'bad'}>
+                {t(`run.delivery.${delivered ? 'delivered' : 'failed'}`)}
+              </State>
+            ),
+          ],
+          [t('notices.channel'), ({ channel }) => channel, 'wide-only'],
+          [t('run.detail'), ({ detail }) => detail],
+          [
+            t('run.took'),
+            ({ startedAt, finishedAt }) => `${Date.parse(finishedAt) - Date.parse(startedAt)} ms`,
+            'end wide-only',
+          ],
+          [t('logins.at'), ({ startedAt }) => <At at={startedAt} />, 'end'],
+        ]}
+      />
+      {run.nextDeliveryAt !== null && (
+        <p class="soft">
+          {t('run.nextDelivery')} <At at={run.nextDeliveryAt} />
+        </p>
+      )}
+    </Card>
   );
 }

@@ -2,21 +2,19 @@
 import type { Overview, OverviewHistory } from '../../api-types.js';
 import { useMay, useUser } from '../../lib/api.js';
 import { useCell } from '../../lib/cell.js';
-import { trafficOfDay } from '../../lib/days.js';
 import { bytes, count, hostPort, rate } from '../../lib/format.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { liveOverview } from '../../lib/live.js';
 import { useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
-import { AccountLink, Card, CopyButton, Permitted, State, Traffic } from '../../ui/basics.js';
+import { Card, CopyButton, Permitted } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { PageHead } from '../../ui/list/list.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { LinkNotice } from '../settings/public-address.js';
-import { Expiring, useExpiring } from './expiring.js';
+import { Expiring, type Tile, Tiles, TopAccounts, UsedToday, useExpiring } from './parts.js';
 import { SellerOverview } from './seller.js';
-import { type Tile, Tiles } from './tiles.js';
 
 const HISTORY_EVERY_MS = 60_000;
 /** Rows of the lists that lead; their height is reserved (`.leading`). */
@@ -48,7 +46,9 @@ function OverviewOfAll() {
         <div class="tiles waiting" role="status" aria-label={t('state.loading')} />
       )}
       <div class="columns even leading">
-        <TopAccounts now={now} />
+        <TopAccounts>
+          <UsedToday rows={now?.topAccounts.slice(0, LEADING)} />
+        </TopAccounts>
         <Expiring of={expiring} />
       </div>
       {history.error && !history.data ? (
@@ -169,35 +169,6 @@ function Charts({ history }: { history: OverviewHistory | undefined }) {
       ))}
     </div>
   );
-}
-
-function TopAccounts({ now }: { now: Overview | undefined }) {
-  return (
-    <Card title={t('overview.topAccounts')} actions={<Yesterday />}>
-      <SmallTable
-        {...(now ? { empty: t('overview.noTraffic') } : {})}
-        rows={now?.topAccounts.slice(0, LEADING) ?? []}
-        id={({ id }) => id}
-        columns={[
-          [t('account.username'), ({ id, username }) => <AccountLink id={id} name={username} />],
-          [
-            t('account.state'),
-            ({ sessions: n }) => (
-              <State tone={n > 0 ? 'good' : 'none'}>
-                {n > 0 ? t('overview.sessionCount', { n }) : t('account.state.offline')}
-              </State>
-            ),
-          ],
-          [t('account.today'), ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />, 'end'],
-        ]}
-      />
-    </Card>
-  );
-}
-
-/** Who used too much yesterday. */
-function Yesterday() {
-  return <a href={trafficOfDay(1, useUser()?.timeZone)}>{t('traffic.yesterday')}</a>;
 }
 
 function TopGames({ now }: { now: Overview }) {

@@ -1,19 +1,25 @@
 // A seller's overview: its own accounts in tiles, its budget, who used most today, and who has to pay next.
+import type { TrafficItem } from '../../api-types.js';
 import { useUser } from '../../lib/api.js';
-import { dayBefore, trafficOfDay } from '../../lib/days.js';
-import { bytes, count } from '../../lib/format.js';
+import { bytes, count, dayBefore } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
-import { AccountLink, Card, Traffic } from '../../ui/basics.js';
 import { PageHead } from '../../ui/list/list.js';
-import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
-import { OwnBudget } from '../accounts/fields/budget.js';
-import { Expiring, useAccounts, useExpiring } from './expiring.js';
-import { type Tile, Tiles } from './tiles.js';
+import { OwnBudget } from '../accounts/fields/plans.js';
+import {
+  EVERY_MS,
+  Expiring,
+  type Tile,
+  Tiles,
+  TopAccounts,
+  trafficOfDay,
+  UsedToday,
+  useAccounts,
+  useExpiring,
+} from './parts.js';
 
-const EVERY_MS = 30_000;
 const SHOWN = 10;
 
 /** @param firstDaysAgo the first day of the range, which ends today */
@@ -22,6 +28,13 @@ function useTraffic(firstDaysAgo: number) {
   const [from, until] = [dayBefore(firstDaysAgo, zone), dayBefore(0, zone)];
   return useLoad('getTrafficReport', { query: { from, until, limit: SHOWN } }, { everyMs: EVERY_MS });
 }
+
+const usedBy = ({ key, label, bytesUp, bytesDown }: TrafficItem) => ({
+  id: key ?? '',
+  username: label ?? '',
+  bytesUp,
+  bytesDown,
+});
 
 export function SellerOverview() {
   const timeZone = useUser()?.timeZone;
@@ -66,31 +79,11 @@ export function SellerOverview() {
       <Tiles of={tiles} />
       <OwnBudget />
       <div class="columns">
-        <Card
-          title={t('overview.topAccounts')}
-          actions={<a href={trafficOfDay(1, timeZone)}>{t('traffic.yesterday')}</a>}
-        >
+        <TopAccounts>
           <WhenLoaded of={today} rows={4} keeps>
-            {({ items }) => (
-              <SmallTable
-                empty={t('overview.noTraffic')}
-                rows={items}
-                id={({ key }) => key ?? ''}
-                columns={[
-                  [
-                    t('account.username'),
-                    ({ key, label }) => <AccountLink id={key ?? ''} name={label ?? ''} />,
-                  ],
-                  [
-                    t('account.today'),
-                    ({ bytesUp, bytesDown }) => <Traffic up={bytesUp} down={bytesDown} />,
-                    'end',
-                  ],
-                ]}
-              />
-            )}
+            {({ items }) => <UsedToday rows={items.map(usedBy)} />}
           </WhenLoaded>
-        </Card>
+        </TopAccounts>
         <Expiring of={expiring} />
       </div>
     </>

@@ -1,8 +1,7 @@
 // The traffic report: who used how much in a range of days, by account, tag, plan, seller, game or exit.
 import type { Operations, TrafficItem, TrafficReport } from '../../api-types.js';
 import { urlOf, useMay, useUser } from '../../lib/api.js';
-import { dayBefore } from '../../lib/days.js';
-import { bytes, count, percent } from '../../lib/format.js';
+import { bytes, count, dayBefore, percent } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, showFiltered, usePlace } from '../../lib/router.js';

@@ -63,6 +63,8 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     onSaved();
   };
   const { configured, link } = saved;
+  const whenEmpty = (value: string | number | null) =>
+    value === null ? null : t('publicAddress.configured', { value: String(value) });
   const hostFrom: TextKey =
     link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed';
   const portFrom: TextKey =
@@ -74,11 +76,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
       <Field
         path="host"
         label={t('publicAddress.host')}
-        hint={
-          configured.host === null
-            ? t('publicAddress.hostEmpty')
-            : t('publicAddress.configured', { value: configured.host })
-        }
+        hint={whenEmpty(configured.host) ?? t('publicAddress.hostEmpty')}
       >
         <Input {...control('host')} placeholder={configured.host ?? 'gate.example.com'} maxLength={253} />
       </Field>
@@ -86,11 +84,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
         path="port"
         label={t('publicAddress.port')}
         error={badPort ? t('publicAddress.badPort') : undefined}
-        hint={
-          configured.port === null
-            ? t('publicAddress.portEmpty')
-            : t('publicAddress.configured', { value: String(configured.port) })
-        }
+        hint={whenEmpty(configured.port) ?? t('publicAddress.portEmpty')}
       >
         <Input {...control('port')} inputMode="numeric" placeholder={String(link.port)} maxLength={5} />
       </Field>

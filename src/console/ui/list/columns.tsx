@@ -71,7 +71,7 @@ export function minWidthOf(columns: readonly Pick<Column<never>, 'width'>[], ava
 }
 
 /** By column key: true for a column the user added, false for one the user removed. Other columns appear when they fit. */
-export type ColumnChoice = Readonly<Record<string, boolean>>;
+type ColumnChoice = Readonly<Record<string, boolean>>;
 
 export function fittingColumns<T>(
   columns: readonly Column<T>[],

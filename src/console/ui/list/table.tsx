@@ -16,7 +16,7 @@ import {
 } from './columns.js';
 import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
-export interface Selection {
+interface Selection {
   readonly ids: ReadonlySet<string>;
   change(ids: ReadonlySet<string>): void;
 }

@@ -5,9 +5,8 @@ import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
 import { SmallTable } from '../../../ui/small-table.js';
 import { NAMES, valueIn } from '../fields/account-fields.js';
-import { BudgetWords } from '../fields/budget.js';
 import { accountWords, fieldLabel, showField } from '../fields/field-words.js';
-import { expiryOf, limitWords } from '../fields/plans.js';
+import { BudgetWords, expiryOf, limitWords } from '../fields/plans.js';
 
 export type BulkActionType = BulkRequest['action']['type'];
 

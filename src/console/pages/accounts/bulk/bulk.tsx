@@ -11,9 +11,7 @@ import { usePlans, useSellers } from '../fields/plans.js';
 import type { BulkActionType } from './bulk-preview.js';
 
 const BulkDialog = lazyDialog(async () => (await import('./bulk-dialog.js')).BulkDialog);
-const ManyCredentialsDialog = lazyDialog(
-  async () => (await import('../credentials.js')).ManyCredentialsDialog,
-);
+const ManyCredentialsDialog = lazyDialog(async () => (await import('../handover.js')).ManyCredentialsDialog);
 
 interface BarProps {
   readonly ids: readonly string[];

@@ -26,7 +26,7 @@ type Own =
 type Values = Pick<Account, Own> & Account['contacts'] & AccountLimits;
 export type FieldName = keyof Values;
 /** The fields as typed. */
-export type FieldTexts = Readonly<Record<FieldName, string>>;
+type FieldTexts = Readonly<Record<FieldName, string>>;
 
 interface InputProps extends Controlled<string> {
   /** Lines of a long text; left out: one line. */

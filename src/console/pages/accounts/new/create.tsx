@@ -9,9 +9,8 @@ import { patchQuery } from '../../../lib/router.js';
 import { Confirm, type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import { Field, Input, InputField, optionsOf, Segments } from '../../../ui/form.js';
 import { AccountFields, type FieldName, NAMES, readFields, textsOf } from '../fields/account-fields.js';
-import { BudgetWords } from '../fields/budget.js';
 import { lengthError, tooManyBytes } from '../fields/field-words.js';
-import { PlanChoice } from '../fields/plans.js';
+import { BudgetWords, PlanChoice } from '../fields/plans.js';
 import type { HandedOver } from '../handover.js';
 import { accountsOf, ManyNames, NO_MANY_TEXTS, readList, useNewPreview } from './create-many.js';
 

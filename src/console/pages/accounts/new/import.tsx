@@ -11,8 +11,8 @@ import { Field, optionsOf, Select } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { SmallTable } from '../../../ui/small-table.js';
 import { Failure, Skeleton } from '../../../ui/states.js';
-import { BudgetWords } from '../fields/budget.js';
 import { showField } from '../fields/field-words.js';
+import { BudgetWords } from '../fields/plans.js';
 import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './export.js';
 
 const MEDIA: Readonly<Record<FileFormat, string>> = {
