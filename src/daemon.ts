@@ -1,7 +1,8 @@
 // The daemon: creates and starts what serves players, then the control plane (parts/control-plane.ts), and stops them in reverse order.
 import type { X509Certificate } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import type { Config } from './config.js';
+import { type HandedConfig, toHandedConfig } from './config/sources.js';
+import type { Config, PlayersConfig } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import type { Log } from './core/log.js';
 import { SessionRegistry } from './core/sessions/session-registry.js';
@@ -22,25 +23,35 @@ import type { PlaneFailure } from './proxy/plane/plane.js';
 import type { GivenSocket } from './systemd/sockets.js';
 
 interface DaemonOptions {
+  readonly config: PlayersConfig;
+  /** As of `hashSources`. */
+  readonly sources: string | null;
+  readonly log: Log;
+  /** Listening sockets from systemd socket activation. */
+  readonly sockets: readonly GivenSocket[];
+  /** From the process before; null: this one starts without it. */
+  readonly handed: Carried | null;
+  /** Loads the rest of the configuration and of the program. */
+  readonly loadControlPlane: () => Promise<{
+    readonly options: ControlPlaneOptions;
+    readonly startControlPlane: StartControlPlane;
+  }>;
+}
+
+export interface ControlPlaneOptions {
   readonly config: Config;
   /** The sources of the configuration, for the settings page. */
   readonly source: ConfigSource;
   readonly log: Log;
   readonly recentLog: RecentLog;
   readonly given: GivenCredentials;
-  /** Listening sockets from systemd socket activation. */
-  readonly sockets: readonly GivenSocket[];
-  /** From the process before; null: this one starts without it. */
-  readonly handed: Carried | null;
   /** The restart that a command may ask for. */
   readonly restarts: RestartControl;
-  /** Loads the rest of the program. */
-  readonly loadControlPlane: () => Promise<{ readonly startControlPlane: StartControlPlane }>;
 }
 
 /** Resolves when all listeners accept connections. After a handover what serves players has started. */
 export type StartControlPlane = (
-  options: DaemonOptions,
+  options: ControlPlaneOptions,
   serving: Serving,
   lifecycle: Lifecycle,
 ) => Promise<Pick<Daemon, 'ready' | 'firstRun' | 'certificate' | 'reload'>>;
@@ -85,9 +96,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     return await start(options, lifecycle);
   } catch (error) {
     await lifecycle.undo();
-    const { storeOptions } = await import('./parts/database/database.js');
-    const { explainStartError } = await import('./store/store.js');
-    throw await explainStartError(error, storeOptions(options.config));
+    throw error;
   }
 }
 
@@ -97,7 +106,12 @@ interface HandedState {
   readonly listening: readonly HandedSocket[];
   /** Its descriptors are the others. */
   readonly plane: PlaneState | null;
+  readonly config: HandedConfig;
 }
+
+/** The configuration that the process before handed over; undefined: none. */
+export const handedConfig = (handed: Carried | null): HandedConfig | undefined =>
+  (handed?.state as Partial<HandedState> | undefined)?.config;
 
 /** The connections of the process before. A state of an unknown version ends them. */
 function readPlane({ handed, log }: DaemonOptions): PlaneHandover | null {
@@ -148,16 +162,20 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
     for (const part of [players, tlsListeners, listeners]) await lifecycle.startEarly(part);
     await players.plane.synced();
   }
-  const { startControlPlane } = await options.loadControlPlane();
+  const control = await options.loadControlPlane();
   return {
-    ...(await startControlPlane(options, serving, lifecycle)),
+    ...(await control.startControlPlane(control.options, serving, lifecycle)),
     stop: lifecycle.stop,
     handOver() {
       const { sockets: listening, descriptors } = sockets?.handOver() ?? { sockets: [], descriptors: [] };
       const stopped = lifecycle.handOver();
       const carried = Promise.race([players.handover, stopped.then(() => null)]).then((handover) => ({
         descriptors: [...descriptors, ...(handover?.descriptors ?? [])],
-        state: { listening, plane: handover?.state ?? null } satisfies HandedState,
+        state: {
+          listening,
+          plane: handover?.state ?? null,
+          config: toHandedConfig(options.sources, options.config),
+        } satisfies HandedState,
       }));
       return { carried, stopped };
     },

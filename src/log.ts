@@ -2,7 +2,7 @@
 // characters escaped.
 import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
-import { HIDDEN } from './config/fields.js';
+import { HIDDEN } from './config/units.js';
 import type { RecentLog } from './core/stats/recent-log.js';
 import { printable } from './core/text.js';
 import { journalPrefix, toJournal } from './systemd/journal.js';

@@ -1,7 +1,7 @@
 // `pulsegate config` and `pulsegate doctor`: check the configuration and this machine, and print the effective configuration without
 // secrets.
 import { ConfigError } from '../config/config-error.js';
-import { toPlain } from '../config/fields.js';
+import { toPlain } from '../config/units.js';
 import type { Loaded } from '../config.js';
 import { type CommandIo, printJson } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';

@@ -1,31 +1,16 @@
 // Loads the configuration from defaults, file, environment and flags, in this order, and validates the result.
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { ConfigError } from './config-error.js';
-import { isPlainObject, nameUnits, toPlain } from './fields.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import { applyOverrides, fromEnvironment, type Override } from './overrides.js';
 import { pathText, toProblems } from './problems.js';
 import { type Config, configSchema, egressWarnings, type Settings } from './schema.js';
+import { findConfigFile, type LoadOptions } from './sources.js';
+import { isPlainObject, nameUnits, toPlain } from './units.js';
 import * as walk from './walk.js';
 import { aboutOf, everyKey, isGroup, shapeOf, valueAt } from './walk.js';
 import { webhookWarnings } from './webhooks-schema.js';
-
-/** The first of these that exists is read when no file is named. An installed daemon uses the last one. */
-const DEFAULT_FILES: readonly string[] = ['pulsegate.yaml', '/etc/pulsegate/pulsegate.yaml'];
-
-export interface LoadOptions {
-  /** `--config`. It takes precedence over PULSEGATE_CONFIG, and that over `defaultFiles`. */
-  readonly file?: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values of command line options: `{ path: ['socks', 'port'], text: '1081', where: '--socks-port' }`. */
-  readonly flags?: readonly Override[];
-  /** The folder for relative paths. Default: the current folder. */
-  readonly cwd?: string;
-  /** Files to try in this order when no file is named. Default: ./pulsegate.yaml, /etc/pulsegate/pulsegate.yaml. */
-  readonly defaultFiles?: readonly string[];
-}
 
 export interface Loaded {
   readonly config: Config;
@@ -43,14 +28,9 @@ export interface Loaded {
  * Loads and checks the configuration. `dataDir` becomes an absolute path.
  * @throws ConfigError with every problem found
  */
-export async function loadConfig({
-  file,
-  env,
-  flags = [],
-  cwd = process.cwd(),
-  defaultFiles = DEFAULT_FILES,
-}: LoadOptions): Promise<Loaded> {
-  const name = file ?? (env['PULSEGATE_CONFIG'] || (await firstExisting(defaultFiles, cwd)));
+export async function loadConfig(options: LoadOptions): Promise<Loaded> {
+  const { env, flags = [], cwd = process.cwd() } = options;
+  const name = await findConfigFile(options);
   const content = name === null ? NO_FILE : await readConfigFile(name, cwd);
   const fileData = emptySections(content.data, configSchema);
   const { overrides, problems } = fromEnvironment(env, configSchema, fileData);
@@ -80,14 +60,6 @@ export async function loadConfig({
 }
 
 const NO_FILE: ConfigFile = { data: {}, where: () => 'configuration' };
-
-async function firstExisting(files: readonly string[], cwd: string): Promise<string | null> {
-  for (const file of files) {
-    const found = await stat(resolve(cwd, file)).catch(() => null);
-    if (found) return file;
-  }
-  return null;
-}
 
 /** The variable or flag that set the value at `path` or a parent of it. The last one wins. */
 function origin(overrides: readonly Override[], path: readonly PropertyKey[]): string | undefined {

@@ -3,7 +3,7 @@ import { parseDocument } from 'yaml';
 import { RUN_VARIABLES } from '../core/agents/run-store.js';
 import { closest } from '../core/text.js';
 import type { Problem } from './config-error.js';
-import { isPlainObject } from './fields.js';
+import { isPlainObject } from './units.js';
 import * as walk from './walk.js';
 
 /** One override. `where` names the variable or the option. */

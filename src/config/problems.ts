@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { closest } from '../core/text.js';
 import type { Problem } from './config-error.js';
-import { HIDDEN } from './fields.js';
+import { HIDDEN } from './units.js';
 import * as walk from './walk.js';
 
 type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;

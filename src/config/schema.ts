@@ -27,10 +27,10 @@ import {
   size,
   text,
   textThat,
-  type WithUnits,
   whole,
 } from './fields.js';
 import { socksSchema } from './socks-schema.js';
+import type { WithUnits } from './units.js';
 import { agentsSchema, checkWebhookAgents, signingSecret, webhooksSchema } from './webhooks-schema.js';
 
 const log = section({

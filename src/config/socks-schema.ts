@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/player/proxy-link.js';
 import { isSocketPath, MAX_SOCKET_PATH_BYTES, parsePortRange } from '../core/endpoints.js';
-import { EXIT_NAME, MAX_EXITS, parseProxy } from '../core/exits/exit.js';
+import { EXIT_NAME, exitOfUpstream, MAX_EXITS, parseProxy } from '../core/exits/exit.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import {
@@ -127,9 +127,6 @@ const upstream = section({
   if (hasPassword !== (username !== null))
     report(context, ['username'], 'a user name together with a password, or neither');
 });
-
-/** The name of the exit that the proxy of a rule is. @param i the place of the rule, from 0 */
-export const exitOfUpstream = (exit: string | null, i: number): string => exit ?? `upstream-${i + 1}`;
 
 function checkExitNames(rules: readonly { readonly exit: string | null }[], context: z.RefinementCtx): void {
   const names = rules.map(({ exit }, i) => exitOfUpstream(exit, i));

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { codeOf } from '../core/errors.js';
 import { ConfigError, configError, type Problem } from './config-error.js';
-import { Secret } from './fields.js';
+import { Secret } from './units.js';
 
 export interface TlsFiles {
   readonly cert: string | null;

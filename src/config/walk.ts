@@ -1,6 +1,7 @@
 // Inspects the schema: the keys of a section, the allowed values of a key, and whether it is secret.
 import { z } from 'zod';
-import { type About, about, isPlainObject } from './fields.js';
+import { type About, about } from './fields.js';
+import { isPlainObject } from './units.js';
 
 export type Schema = z.core.$ZodType;
 

@@ -18,7 +18,6 @@ import {
   oneOf,
   orNull,
   report,
-  type Secret,
   secret,
   section,
   size,
@@ -26,6 +25,7 @@ import {
   textThat,
   whole,
 } from './fields.js';
+import type { Secret } from './units.js';
 
 /** The minimum that the agent webhook specification recommends. */
 const MIN_SECRET_CHARS = 32;

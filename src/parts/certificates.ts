@@ -1,5 +1,6 @@
 // Reads the certificate of the admin API or of a listener, at the start and on SIGHUP.
-import { type Config, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
+import { readTlsFiles, type TlsFiles, type TlsPair } from '../config/tls-files.js';
+import type { Config } from '../config.js';
 import { DAY_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 

@@ -1,7 +1,8 @@
 // The operator's files of countries and networks (`geo`): reads them at the start, when they have changed, and on SIGHUP.
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { type Config, ConfigError, type Problem } from '../config.js';
+import { ConfigError, type Problem } from '../config/config-error.js';
+import type { Config } from '../config.js';
 import { lacksGeoFile } from '../core/accounts/access/address-list.js';
 import type { AccountDirectory } from '../core/accounts/directory.js';
 import { codeOf } from '../core/errors.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseDuration, parseSize } from '../../src/config/fields.js';
+import { parseDuration, parseSize } from '../../src/config/units.js';
 import { runVariables } from '../../src/core/agents/run-store.js';
 import { loadText, messageOf } from '../helpers/config-file.js';
 

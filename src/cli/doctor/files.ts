@@ -1,6 +1,6 @@
 // `pulsegate doctor`: checks the configured files of secrets, countries, agents and certificates, and who can read the secrets.
 import { stat } from 'node:fs/promises';
-import { isPlainObject } from '../../config/fields.js';
+import { isPlainObject } from '../../config/units.js';
 import {
   type Config,
   ConfigError,

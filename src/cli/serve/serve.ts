@@ -1,11 +1,13 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
 import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
-import { changedKeys } from '../../config/fields.js';
 import type { Override } from '../../config/overrides.js';
-import { type Loaded, loadConfig } from '../../config.js';
+import { fromHandedConfig, hashSources } from '../../config/sources.js';
+import { changedKeys } from '../../config/units.js';
+import type { Loaded } from '../../config.js';
+import type { GivenCredentials } from '../../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
-import type { Daemon } from '../../daemon.js';
+import { type Daemon, handedConfig, startDaemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';
 import { anyLibc } from '../../parts/players/engine.js';
@@ -49,24 +51,23 @@ export async function serve(
   io: CommandIo,
   parcel: readonly number[],
 ): Promise<never> {
-  const read = () => loadConfig({ file, env: io.env, flags });
-  const loaded = await read();
-  ignoreClosedOutput(io);
-  const credentials = {
-    ...(await readAdminCredentials(io.env)),
-    givenBy: await adminCredentialsGivenBy(io.env),
+  const given = { file, env: io.env, flags };
+  const read = async () => (await import('../../config/load.js')).loadConfig(given);
+  const libc = anyLibc();
+  const taken = takeHandover(parcel, libc);
+  const sources = await hashSources(given);
+  const known = fromHandedConfig(handedConfig(taken.handed), sources);
+  let loading: Promise<Loaded> | null = null;
+  /** Sessions wait for none of it, if the process before had the same configuration. */
+  const load = () => {
+    loading ??= read();
+    return loading;
   };
-  const recentLog = createRecentLog({ ...loaded.config.log.recent, startedAt: Date.now() });
-  const log = createLogger({ level: loaded.config.log.level, recent: recentLog });
-  for (const warning of loaded.warnings) log.warn({}, warning);
-  const limitBytes = lowAddressSpace();
-  if (limitBytes !== null)
-    log.warn({ limitBytes }, 'address space too small for V8; raise ulimit -v or LimitAS= to 4 GiB or more');
-  if (credentials.password !== undefined && [...credentials.password].length < MIN_PASSWORD_CHARACTERS)
-    log.warn(
-      { givenBy: credentials.givenBy.password, atLeast: MIN_PASSWORD_CHARACTERS },
-      'administrator password is too short',
-    );
+  const config = known ?? (await load()).config;
+  ignoreClosedOutput(io);
+  const recentLog = createRecentLog({ ...config.log.recent, startedAt: Date.now() });
+  const log = createLogger({ level: config.log.level, recent: recentLog });
+  if (taken.problem) log.warn(taken.problem, 'handover of the previous process not usable');
   let running: Daemon | null = null;
   const service = createServiceManager(io.env, (err) => log.warn({ err }, 'sd_notify failed'), {
     isAlive: () => running?.isAlive() ?? true,
@@ -76,18 +77,25 @@ export async function serve(
 
   const signals = catchSignals();
   const hangups = catchHangups();
-  const { startDaemon } = await import('../../daemon.js');
-  const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
-  const libc = anyLibc();
   const restarts = createRestarts(libc !== null);
-  const loadControlPlane = () => import('../../parts/control-plane.js');
-  const own = { given: credentials, restarts, loadControlPlane };
-  const options = { config: loaded.config, source, log, recentLog, ...own };
+  const loadControlPlane = async () => {
+    const loaded = await load();
+    const credentials = await readCredentials(io.env);
+    if (running === null) warnOfConfig(loaded, credentials, log);
+    const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
+    const options = { config: loaded.config, source, given: credentials, log, recentLog, restarts };
+    return { options, ...(await import('../../parts/control-plane.js')) };
+  };
   let sockets: readonly GivenSocket[] = givenSockets(io.env);
-  let handed = takeHandover(parcel, libc, log);
+  let { handed } = taken;
   for (;;) {
-    const daemon = await startDaemon({ ...options, sockets, handed });
+    const daemon = await startDaemon({ config, sources, log, sockets, handed, loadControlPlane }).catch(
+      async (error: unknown) => {
+        throw await explained(error, await load());
+      },
+    );
     running = daemon;
+    const loaded = await load();
     reportReady(daemon, loaded, log, io);
     await service.ready();
     if (service.canStore) await service.emptyStore();
@@ -110,6 +118,29 @@ export async function serve(
     // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
     process.exit(exitCode);
   }
+}
+
+/** Names what is wrong with the database, where that is the cause. */
+async function explained(error: unknown, { config }: Loaded): Promise<unknown> {
+  const { storeOptions } = await import('../../parts/database/database.js');
+  const { explainStartError } = await import('../../store/store.js');
+  return explainStartError(error, storeOptions(config));
+}
+
+async function readCredentials(env: CommandIo['env']) {
+  return { ...(await readAdminCredentials(env)), givenBy: await adminCredentialsGivenBy(env) };
+}
+
+function warnOfConfig({ warnings }: Loaded, { password, givenBy }: GivenCredentials, log: Logger): void {
+  for (const warning of warnings) log.warn({}, warning);
+  const limitBytes = lowAddressSpace();
+  if (limitBytes !== null)
+    log.warn({ limitBytes }, 'address space too small for V8; raise ulimit -v or LimitAS= to 4 GiB or more');
+  if (password !== undefined && [...password].length < MIN_PASSWORD_CHARACTERS)
+    log.warn(
+      { givenBy: givenBy?.password, atLeast: MIN_PASSWORD_CHARACTERS },
+      'administrator password is too short',
+    );
 }
 
 /** Lets the program on disk continue in this process. Resolves only when that fails: with what this program continues with. */

@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { Leaving } from '../../daemon.js';
 import type { RestartControl } from '../../http/plain-routes.js';
-import type { Logger } from '../../log.js';
 import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import { prepareThread } from '../../proxy/plane/threads.js';
@@ -40,16 +39,15 @@ export function takeParcel(env: NodeJS.ProcessEnv): number[] {
   return parcel;
 }
 
-/** Takes what the process before has handed over. Null: nothing, or nothing usable, which the log says. */
-export function takeHandover(parcel: readonly number[], libc: Libc | null, log: Logger): Carried | null {
-  if (parcel.length === 0 || libc === null) return null;
+/** Takes what the process before has handed over; null: nothing, or nothing usable, for the reason in `problem`. */
+export function takeHandover(
+  parcel: readonly number[],
+  libc: Libc | null,
+): { readonly handed: Carried | null; readonly problem?: { reason: string; descriptors: number } } {
+  if (parcel.length === 0 || libc === null) return { handed: null };
   const taken = unpack(libc, parcel);
-  if (taken.problem === undefined) return taken;
-  log.warn(
-    { reason: taken.problem, descriptors: taken.count },
-    'handover of the previous process not usable',
-  );
-  return null;
+  if (taken.problem === undefined) return { handed: taken };
+  return { handed: null, problem: { reason: taken.problem, descriptors: taken.count } };
 }
 
 export interface Restarts extends RestartControl {

@@ -1,7 +1,7 @@
 // What options of several commands are read as, and the limits of accounts as options: `--max-sessions 4 --rate-down 1MiB/s
 // --quota 50GiB --quota-period month`.
 import { InvalidArgumentError } from 'commander';
-import { parseDuration, parseSize } from '../../config/fields.js';
+import { parseDuration, parseSize } from '../../config/units.js';
 import { COUNT, GUARD_LIMIT, MAX_GUARD_LIMIT } from '../../core/accounts/fields/kinds.js';
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import { type AccountLimits, EGRESS_LIMITS, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';

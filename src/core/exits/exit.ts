@@ -68,6 +68,9 @@ export const NEW_EXIT: ExitFields = {
 export const mayOwnerUse = ({ sellers }: Pick<Exit, 'sellers'>, owner: string | null): boolean =>
   owner === null || sellers.includes(owner);
 
+/** The name of the exit that the proxy of a rule of the configuration is. @param i the place of the rule, from 0 */
+export const exitOfUpstream = (exit: string | null, i: number): string => exit ?? `upstream-${i + 1}`;
+
 /** How the certificate of a proxy is checked: its name is `host`, unless a fingerprint is given. */
 export interface ProxyTls {
   readonly host: string;

@@ -1,16 +1,15 @@
 // Converts the configuration into the settings of the data plane.
 import { readSecretFile } from '../../agents/secrets.js';
-import { exitOfUpstream } from '../../config/socks-schema.js';
-import type { Config } from '../../config.js';
+import type { PlayersConfig } from '../../config.js';
 import type { ClassGuard } from '../../core/accounts/usage/guard.js';
 import { parsePortRange } from '../../core/endpoints.js';
-import { type Exit, NEW_EXIT, parseProxy, upstreamId } from '../../core/exits/exit.js';
+import { type Exit, exitOfUpstream, NEW_EXIT, parseProxy, upstreamId } from '../../core/exits/exit.js';
 import type { ProxySettings } from '../../proxy/plane-settings.js';
 import type { UpstreamRule } from '../../proxy/upstreams/rules.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
 
 /** Throws StartError (`secret-file`). */
-export function proxySettings(config: Config): ProxySettings {
+export function proxySettings(config: PlayersConfig): ProxySettings {
   const { socks } = config;
   const { classes, allowUnderscore, exitTest: _, exitChecks, ...rules } = config.egress;
   const { maxWaitMs, suspend, ...limits } = config.guard;
@@ -54,13 +53,13 @@ export function proxySettings(config: Config): ProxySettings {
 const publicEnds = ({
   portRange,
   publicAddress,
-}: Pick<Config['socks']['bind'], 'portRange' | 'publicAddress'>) => ({
+}: Pick<PlayersConfig['socks']['bind'], 'portRange' | 'publicAddress'>) => ({
   portRange: parsePortRange(portRange ?? ''),
   publicAddresses: [publicAddress ?? []].flat(),
 });
 
 /** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */
-function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
+function upstreamRules(rules: PlayersConfig['socks']['upstreams']): UpstreamRule[] {
   return rules.map(({ match, exit, proxy, username, password, passwordFile, names }, i) => {
     const where = proxy === null ? null : parseProxy(proxy);
     if (where === null) return { match, upstream: null };
@@ -73,7 +72,7 @@ function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
 }
 
 /** The exits of the configuration, without passwords: those of the rules for upstream proxies. */
-export function configuredExits({ socks: { upstreams } }: Config): Exit[] {
+export function configuredExits({ socks: { upstreams } }: PlayersConfig): Exit[] {
   return upstreams.flatMap(({ exit, proxy, username, names }, i) => {
     if (proxy === null) return [];
     const name = exitOfUpstream(exit, i);
