@@ -6,6 +6,7 @@ import { includesAddress } from '../../core/accounts/access/address-list.js';
 import { type Account, isExpired, isSuspended } from '../../core/accounts/account.js';
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { isByGuard } from '../../core/accounts/usage/guard.js';
+import { sumOf } from '../../core/accounts/usage/traffic-report.js';
 import { iso, isoOrNull } from '../../core/clock.js';
 import { isLoopback, parseIp } from '../../core/ip.js';
 import { grouped } from '../../core/maps.js';
@@ -148,7 +149,6 @@ function devicesOf(sessions: readonly LiveSessionView[], client: string): z.infe
     games: [...new Set(own.flatMap(({ gameId }) => gameId ?? []))],
     since: iso(own[0]?.openedAt ?? 0),
     sessions: own.length,
-    bytesUp: own.reduce((sum, { bytesUp }) => sum + bytesUp, 0),
-    bytesDown: own.reduce((sum, { bytesDown }) => sum + bytesDown, 0),
+    ...sumOf(own),
   }));
 }

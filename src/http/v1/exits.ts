@@ -119,12 +119,8 @@ export const exitRoutes = [
     request: { body: NewExit },
     success: [201, 'Added.', ShownExit],
     problems: [409],
-    async handle({ body: { name, ...fields }, caller }, services) {
-      const unusable = problemOfFields(services, fields);
-      if (unusable) return unusable;
-      const refusal = await services.exits.add(name, fields, actorOf(caller));
-      return refusal ? problemOf(refusal) : changed(services, name);
-    },
+    handle: ({ body: { name, ...fields }, caller }, services) =>
+      written(services, name, fields, () => services.exits.add(name, fields, actorOf(caller))),
   }),
   route('GET /api/v1/exits/{name}', 'getExit', 'settings:read', {
     summary: 'One exit.',
@@ -137,12 +133,8 @@ export const exitRoutes = [
     request: { ...request, body: ExitChange },
     success: [200, 'Changed.', ShownExit],
     problems: [409],
-    async handle({ params: { name }, body, caller }, services) {
-      const unusable = problemOfFields(services, body);
-      if (unusable) return unusable;
-      const refusal = await services.exits.set(name, body, actorOf(caller));
-      return refusal ? problemOf(refusal) : changed(services, name);
-    },
+    handle: ({ params: { name }, body, caller }, services) =>
+      written(services, name, body, () => services.exits.set(name, body, actorOf(caller))),
   }),
   route('DELETE /api/v1/exits/{name}', 'removeExit', 'settings:write', {
     summary: 'Removes an exit that no account uses; its live sessions go on.',
@@ -172,7 +164,16 @@ export const exitRoutes = [
   }),
 ];
 
-function changed(services: Services, name: string) {
+async function written(
+  services: Services,
+  name: string,
+  fields: z.output<typeof ExitChange>,
+  write: () => Promise<ExitRefusal | null>,
+) {
+  const unusable = problemOfFields(services, fields);
+  if (unusable) return unusable;
+  const refusal = await write();
+  if (refusal) return problemOf(refusal);
   services.onSettingChanged();
   return shown(services, name);
 }

@@ -99,24 +99,18 @@ async function loadFigures({ store, usage }: Core, activity: Services['activity'
 }
 
 async function openServices(core: Core, config: Config, onError: (error: unknown) => void) {
-  const { store } = core;
+  const { store, settings } = core;
   const now = Date.now;
-  const operators = operatorsOf(core, now);
-  await operators.reload();
-  const apiTokens = tokensOf(core, { maxTokens: config.admin.maxTokens, now, onError: () => undefined });
-  await apiTokens.reload();
+  const operators = await settings.open(operatorsOf(core, now));
+  const { maxTokens } = config.admin;
   const { publicHost: host, publicPort: port } = config.socks;
-  const publicAddress = createPublicAddressSetting(store.settings, { host, port });
-  await publicAddress.reload();
-  const retention = createRetentionSetting(store.settings, retentionOf(config));
-  await retention.reload();
   const listener = formatHostPort(config.socks.host[0] ?? 'localhost', config.socks.port);
   return {
     ...core,
     operators,
-    apiTokens,
-    publicAddress,
-    retention,
+    apiTokens: await settings.open(tokensOf(core, { maxTokens, now, onError: () => undefined })),
+    publicAddress: await settings.open(createPublicAddressSetting(store.settings, { host, port })),
+    retention: await settings.open(createRetentionSetting(store.settings, retentionOf(config))),
     now,
     audit: store.audit,
     calendar: store.calendar,

@@ -1,12 +1,13 @@
 // The connections of one worker until they are relayed: gives each a place, passes it to the worker of its account, and counts all over
 // all workers.
+
 import type { Endpoint } from '../../core/ip.js';
-import type { ClientProtocolName } from '../../core/sessions/session.js';
 import type { HandedRequest } from '../handover/state.js';
 import type { Stream } from '../io/io.js';
 import type { Handshakes } from '../memory/handshakes.js';
 import { workerOf } from '../memory/hash.js';
 import { reservedPlaces } from '../memory/places.js';
+import type { ListenerSpec } from '../messages.js';
 import type { WorkerBase } from '../worker/base.js';
 
 /** Number of new connections of a worker that may wait for a place, and how often and for how long they look for one, in ms. */
@@ -17,13 +18,8 @@ const EVICTING_RETRIES = 3;
 const RETRY_MS = 10;
 
 /** Properties of a connection that its listener determines. */
-export interface Arrival {
-  /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
-  readonly hasProxyHeader: boolean;
-  /** Connections come from the TLS thread of this process, whose PROXY header is trusted. */
-  readonly isFromTls: boolean;
+export interface Arrival extends Pick<ListenerSpec, 'hasProxyHeader' | 'isFromTls' | 'protocols'> {
   readonly isUnix: boolean;
-  readonly protocols: readonly ClientProtocolName[];
 }
 
 /** A connection, as it is seen here; connection.ts. */

@@ -1,5 +1,7 @@
 // The messages between the control plane and the TLS thread.
+
 import type { ListenerSpec } from '../messages.js';
+import type { ProxySettings } from '../plane-settings.js';
 
 /** A certificate and its key, PEM. */
 export interface TlsMaterial {
@@ -7,14 +9,14 @@ export interface TlsMaterial {
   readonly key: string;
 }
 
-export interface TlsThreadStart {
-  /** Maximum number of concurrent handshakes, in total and per source; beyond that the oldest is closed. */
-  readonly maxHandshakes: number;
-  readonly maxHandshakesPerSource: number;
+/** Beyond `maxHandshakes`, in total and per source, the oldest is closed. */
+export interface TlsThreadStart
+  extends Pick<
+    ProxySettings,
+    'maxHandshakes' | 'maxHandshakesPerSource' | 'handshakeTimeoutMs' | 'maxConnections'
+  > {
   /** Maximum number of new handshakes per second and source; more are closed. */
   readonly maxHandshakesPerSecond: number;
-  readonly handshakeTimeoutMs: number;
-  readonly maxConnections: number;
 }
 
 /** The thread closes `fd`; null: it opens the socket. */

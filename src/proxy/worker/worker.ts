@@ -7,13 +7,19 @@ import { tryExit } from '../connection/exit-trial.js';
 import { Relayed } from '../connection/relayed.js';
 import { takeOver } from '../handover/take-over.js';
 import type { Stream } from '../io/io.js';
-import type { ListenerSpec, WorkerMessage } from '../messages.js';
+import type { ListenerSpec, WorkerEvent, WorkerMessage } from '../messages.js';
 import { ExitChecks } from '../upstreams/checks.js';
 import type { WorkerDeps } from './base.js';
 import { createHost, type WorkerHost } from './host.js';
 
 /** How often time limits of sessions and expiry of accounts are checked, in ms. */
 const TICK_MS = 1_000;
+
+type Handlers = {
+  readonly [Kind in WorkerMessage['kind']]: (
+    message: Extract<WorkerMessage, { readonly kind: Kind }>,
+  ) => void;
+};
 
 export class ProxyWorker {
   readonly host: WorkerHost;
@@ -39,87 +45,79 @@ export class ProxyWorker {
 
   receive(message: WorkerMessage): void {
     if (this.#isCaptured && message.kind !== 'stop') return;
-    switch (message.kind) {
-      case 'accounts': {
-        const now = Date.now();
-        for (const record of message.records) this.host.accounts.put(record, now);
-        return;
-      }
-      case 'authorized':
-        for (const account of message.accounts) this.host.authorized.put(account);
-        return;
-      case 'account-removed':
-        this.host.authorized.remove(message.id);
-        return this.host.accounts.remove(message.id, message.reason);
-      case 'games':
-        return this.host.setGames(message.games);
-      case 'exits':
-        this.#exitChecks?.checkSoon();
-        return this.host.exits.set(message.exits);
-      case 'exit-ways':
-        return this.host.exits.setWays(message.ways);
-      case 'try-exit':
-        return tryExit(this.host, message, (trial) => {
-          this.host.events.push({ kind: 'exit-tried', token: message.token, trial });
-          this.host.events.send();
-        });
-      case 'geo':
-        return this.host.setGeo(message.files);
-      case 'end-session':
-        return this.host.sessions.get(message.slot, message.generation)?.end(message.reason);
-      case 'end-account':
-        return this.host.accounts.end(message.accountId, message.reason);
-      case 'end-all':
-        return this.host.sessions.endAll(message.reason);
-      case 'permit':
-        return this.host.permits.answered(message.token, message.refusal);
-      case 'penalties':
-        for (const penalty of message.penalties) this.host.loginGuard.penalize(penalty);
-        return;
-      case 'revoke-permit':
-        return this.host.permits.revoke(message.token);
-      case 'listen':
-        return this.#listen(message.listener);
-      case 'refuse':
-        this.host.connections.isRefusing = message.isRefusing;
-        return;
-      case 'drain':
-        this.#closeListeners();
-        // They were accepted, so nobody else can serve them.
-        this.host.io.timer(message.handshakeMs, () => this.host.handshakes.close());
-        return;
-      case 'sync':
-        this.host.events.push({ kind: 'synced', token: message.token });
-        return this.host.events.send();
-      case 'find-outbound':
-        this.host.events.push({
-          kind: 'outbound',
-          token: message.token,
-          remotes: this.#findOutbound(message),
-        });
-        return this.host.events.send();
-      case 'adopt':
-        return Connection.adopt(this.host, message.connection);
-      case 'evict-handshake':
-        return this.host.handshakes.evictForPeer(message.source, message.hops);
-      case 'make-room':
-        this.host.places.makeRoomHere();
-        return;
-      case 'freeze':
-        this.#freezing = message.token;
-        this.#isFrozen = this.host.io.name === 'native';
-        return this.#isFrozen ? undefined : this.freeze();
-      case 'capture':
-        this.#capturing = message.token;
-        return this.#isFrozen ? undefined : this.capture();
-      case 'take-over':
-        this.#isTakingOver = !message.isLast;
-        return takeOver(this.host, message.connections);
-      case 'stop':
-        if (!this.#isCaptured) this.#end();
-        this.#isFrozen = false;
-        return this.deps.stop();
-    }
+    const handle: (message: never) => void = this.#handlers[message.kind];
+    handle(message as never);
+  }
+
+  readonly #handlers: Handlers = {
+    accounts: ({ records }) => {
+      const now = Date.now();
+      for (const record of records) this.host.accounts.put(record, now);
+    },
+    authorized: ({ accounts }) => {
+      for (const account of accounts) this.host.authorized.put(account);
+    },
+    'account-removed': ({ id, reason }) => {
+      this.host.authorized.remove(id);
+      this.host.accounts.remove(id, reason);
+    },
+    games: ({ games }) => this.host.setGames(games),
+    exits: ({ exits }) => {
+      this.#exitChecks?.checkSoon();
+      this.host.exits.set(exits);
+    },
+    'exit-ways': ({ ways }) => this.host.exits.setWays(ways),
+    'try-exit': (message) => {
+      const { token } = message;
+      tryExit(this.host, message, (trial) => this.#report({ kind: 'exit-tried', token, trial }));
+    },
+    geo: ({ files }) => this.host.setGeo(files),
+    'end-session': ({ slot, generation, reason }) => this.host.sessions.get(slot, generation)?.end(reason),
+    'end-account': ({ accountId, reason }) => this.host.accounts.end(accountId, reason),
+    'end-all': ({ reason }) => this.host.sessions.endAll(reason),
+    permit: ({ token, refusal }) => this.host.permits.answered(token, refusal),
+    penalties: ({ penalties }) => {
+      for (const penalty of penalties) this.host.loginGuard.penalize(penalty);
+    },
+    'revoke-permit': ({ token }) => this.host.permits.revoke(token),
+    listen: ({ listener }) => this.#listen(listener),
+    refuse: ({ isRefusing }) => {
+      this.host.connections.isRefusing = isRefusing;
+    },
+    drain: ({ handshakeMs }) => {
+      this.#closeListeners();
+      // They were accepted, so nobody else can serve them.
+      this.host.io.timer(handshakeMs, () => this.host.handshakes.close());
+    },
+    sync: ({ token }) => this.#report({ kind: 'synced', token }),
+    'find-outbound': ({ token, ...local }) =>
+      this.#report({ kind: 'outbound', token, remotes: this.#findOutbound(local) }),
+    adopt: ({ connection }) => Connection.adopt(this.host, connection),
+    'evict-handshake': ({ source, hops }) => this.host.handshakes.evictForPeer(source, hops),
+    'make-room': () => this.host.places.makeRoomHere(),
+    freeze: ({ token }) => {
+      this.#freezing = token;
+      this.#isFrozen = this.host.io.name === 'native';
+      if (!this.#isFrozen) this.freeze();
+    },
+    capture: ({ token }) => {
+      this.#capturing = token;
+      if (!this.#isFrozen) this.capture();
+    },
+    'take-over': ({ isLast, connections }) => {
+      this.#isTakingOver = !isLast;
+      takeOver(this.host, connections);
+    },
+    stop: () => {
+      if (!this.#isCaptured) this.#end();
+      this.#isFrozen = false;
+      this.deps.stop();
+    },
+  };
+
+  #report(event: WorkerEvent): void {
+    this.host.events.push(event);
+    this.host.events.send();
   }
 
   // ── Handover ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -149,8 +147,7 @@ export class ProxyWorker {
     this.#isCaptured = true;
     const sessions = this.host.sessions.all().flatMap((session) => session.capture() ?? []);
     const connections = [...sessions, ...this.host.connections.capture()];
-    this.host.events.push({ kind: 'captured', token, connections });
-    this.host.events.send();
+    this.#report({ kind: 'captured', token, connections });
   }
 
   /** Ends all sessions and connections, and reports this. */
@@ -171,19 +168,18 @@ export class ProxyWorker {
 
   /** Accepts connections, and reports `listening` or `listen-failed`. */
   #listen(spec: ListenerSpec): void {
-    const { io, events, connections } = this.host;
+    const { io, connections } = this.host;
     const { id, hasProxyHeader, isFromTls, protocols } = spec;
     const arrival: Arrival = { hasProxyHeader, isFromTls, protocols, isUnix: spec.path !== null };
     const begin = (stream: Stream): void => new Connection(this.host, stream, arrival).begin();
     const onConnection = (stream: Stream): void => connections.accept(stream, begin);
     io.serve(spec, onConnection, (result) => {
       if (result.ok) this.#listeners.set(id, result);
-      events.push(
+      this.#report(
         result.ok
           ? { kind: 'listening', id, ...result.local }
           : { kind: 'listen-failed', id, code: result.code },
       );
-      events.send();
     });
   }
 

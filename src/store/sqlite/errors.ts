@@ -44,25 +44,21 @@ function isDiskFull(file: string): boolean {
   return space !== null && space.bavail * space.bsize < LEAST_SPACE_BYTES;
 }
 
+const PROBLEMS: Readonly<Record<string, StorageProblem>> = {
+  SQLITE_FULL: 'disk-full',
+  SQLITE_BUSY: 'database-locked',
+  SQLITE_LOCKED: 'database-locked',
+  SQLITE_CORRUPT: 'database-corrupt',
+  SQLITE_NOTADB: 'database-corrupt',
+  SQLITE_READONLY: 'database-read-only',
+  SQLITE_IOERR: 'database-failing',
+  SQLITE_CANTOPEN: 'database-failing',
+};
+
 /** The problem of the storage that an error of SQLite shows; null: the error has another cause. */
 export function problemOf(error: unknown, file: string): StorageProblem | null {
-  switch (codeOf(error)) {
-    case 'SQLITE_FULL':
-      return 'disk-full';
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
-      return 'database-locked';
-    case 'SQLITE_CORRUPT':
-    case 'SQLITE_NOTADB':
-      return 'database-corrupt';
-    case 'SQLITE_READONLY':
-      return 'database-read-only';
-    case 'SQLITE_IOERR':
-    case 'SQLITE_CANTOPEN':
-      return isDiskFull(file) ? 'disk-full' : 'database-failing';
-    default:
-      return null;
-  }
+  const problem = PROBLEMS[codeOf(error) ?? ''] ?? null;
+  return problem === 'database-failing' && isDiskFull(file) ? 'disk-full' : problem;
 }
 
 /** The StartError for a damaged file. @param cause the error, or the finding of a check */

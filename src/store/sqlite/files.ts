@@ -63,11 +63,8 @@ const UNFINISHED = '.unfinished';
  * @throws the error of the file system or of SQLite
  */
 export async function backupSqlite(db: Knex, target: string): Promise<void> {
-  const exists = await stat(target).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw Object.assign(new Error(`${target} already exists`), { code: 'EEXIST' });
+  if (await stat(target).catch(() => null))
+    throw Object.assign(new Error(`${target} already exists`), { code: 'EEXIST' });
   const unfinished = `${target}${UNFINISHED}`;
   // The remains of an interrupted backup.
   await rm(unfinished, { force: true });
@@ -86,9 +83,5 @@ export async function backupSqlite(db: Knex, target: string): Promise<void> {
 /** Waits until the file is on the disk. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await handle.sync().finally(() => handle.close());
 }

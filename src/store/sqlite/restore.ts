@@ -129,10 +129,7 @@ async function replace(
   copy: string,
   aside: string,
 ): Promise<string | null> {
-  const exists = await stat(file).then(
-    () => true,
-    () => false,
-  );
+  const exists = (await stat(file).catch(() => null)) !== null;
   const db = connectSqlite(choice, file, LOCK_WAIT_MS);
   try {
     if (exists) {

@@ -27,13 +27,8 @@ import {
 import { takeKey } from './run-rows.js';
 
 /** The columns of an entry, as fields. */
-interface Stored {
-  readonly id: string;
-  readonly at: number;
+interface Stored extends Pick<AuditEntry, 'id' | 'at' | 'action'>, Pick<Actor, 'via' | 'address'> {
   readonly actor: string;
-  readonly via: Actor['via'];
-  readonly address: string | null;
-  readonly action: string;
   readonly objectType: AuditObjectType;
   readonly objectId: string | null;
   readonly objectName: string | null;

@@ -5,6 +5,7 @@ import {
   type FleetNode,
   NODES_KEY,
   type NodeAddresses,
+  type NodeClaim,
   type NodeLoad,
   type NodeStore,
   nodeStateOf,
@@ -25,11 +26,7 @@ const NO_LOAD: NodeLoad = {
   databaseDelayMs: null,
 };
 
-interface NodeRow {
-  name: string;
-  owner: string;
-  process: string;
-  version: string;
+interface NodeRow extends Omit<NodeClaim, 'leaseMs'> {
   addresses: string;
   load: string;
   started_at: number;

@@ -5,7 +5,7 @@ import type { SessionFilter } from '../../../core/agents/run-store.js';
 import type { QueuedAnswer, AgentSession as StoredSession } from '../../../core/agents/runs.js';
 import { SESSION_KEY } from '../../../core/agents/webhooks.js';
 import type { AuditAction } from '../../../core/audit/audit.js';
-import { iso, isoOrNull } from '../../../core/clock.js';
+import { withTimes } from '../../../core/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, listOf, openPageOf, Time } from '../../api/schemas.js';
@@ -42,24 +42,18 @@ export function recordAction(
   return audit.add([{ by, action, object, before: null, after: null }]);
 }
 
+const REFUSALS: Readonly<Record<Extract<QueuedAnswer, { ok: false }>['reason'], ProblemAnswer>> = {
+  'no-agent': notFound('agent'),
+  'no-run': notFound('run'),
+  'bad-message': invalid('body.message', 'blank'),
+  'key-conflict': failure('conflict', 'fixed-session-key'),
+  full: { problem: 'queue-full' },
+  stopping: failure('unavailable', 'stopping'),
+};
+
 /** Returns the answer for a run that was queued or refused. */
-export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
-  if (answer.ok) return { body: { runId: answer.runId, session: answer.session } };
-  switch (answer.reason) {
-    case 'no-agent':
-      return notFound('agent');
-    case 'no-run':
-      return notFound('run');
-    case 'bad-message':
-      return invalid('body.message', 'blank');
-    case 'key-conflict':
-      return failure('conflict', 'fixed-session-key');
-    case 'full':
-      return { problem: 'queue-full' };
-    case 'stopping':
-      return failure('unavailable', 'stopping');
-  }
-}
+export const queued = (answer: QueuedAnswer): Answered | ProblemAnswer =>
+  answer.ok ? { body: { runId: answer.runId, session: answer.session } } : REFUSALS[answer.reason];
 
 const Agent = component('Agent', {
   name: z.string(),
@@ -87,10 +81,7 @@ export const agentRoutes = [
     summary: 'Agents of the configuration and their states.',
     success: [200, 'All of them.', listOf(Agent, 'Agents')],
     async handle(_input, { agents }) {
-      const items = agents.control
-        .agents()
-        .map((agent) => ({ ...agent, lastActiveAt: isoOrNull(agent.lastActiveAt) }));
-      return { body: { items } };
+      return { body: { items: agents.control.agents().map((agent) => withTimes(agent, 'lastActiveAt')) } };
     },
   }),
   route('POST /api/v1/agents/{name}/messages', 'sendMessage', 'agents:write', {
@@ -160,7 +151,7 @@ export const conversationRoutes = [
       if (!session) return notFound('session');
       const history = await sessions.messages(params.key);
       return {
-        body: { ...presentSession(session), history: history.map((each) => ({ ...each, at: iso(each.at) })) },
+        body: { ...presentSession(session), history: history.map((each) => withTimes(each, 'at')) },
       };
     },
   }),
@@ -177,8 +168,4 @@ export const conversationRoutes = [
   }),
 ];
 
-const presentSession = (session: StoredSession): Record<string, unknown> => ({
-  ...session,
-  createdAt: iso(session.createdAt),
-  lastUsedAt: iso(session.lastUsedAt),
-});
+const presentSession = (session: StoredSession) => withTimes(session, 'createdAt', 'lastUsedAt');

@@ -49,20 +49,12 @@ export const secondFactorRoutes = [
     async handle({ body, caller }, deps) {
       const { secondFactor, recoveryCodes, fingerprint } = principalOf(deps, caller);
       const keptSession = keptSessionOf(caller, fingerprint());
-      switch (await secondFactor.confirm(body.code, actorOf(caller))) {
-        case 'on': {
-          const codes = await recoveryCodes.renew(actorOf(caller));
-          await deps.knownSources.add(caller.operator?.id ?? null, caller.address);
-          await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
-          return { body: { codes } };
-        }
-        case 'wrong-code':
-          return wrongCode();
-        case 'not-enrolled':
-          return conflict('no-new-secret');
-        case 'on-already':
-          return conflict('factor-on');
-      }
+      const outcome = await secondFactor.confirm(body.code, actorOf(caller));
+      if (outcome !== 'on') return NOT_CONFIRMED[outcome];
+      const codes = await recoveryCodes.renew(actorOf(caller));
+      await deps.knownSources.add(caller.operator?.id ?? null, caller.address);
+      await deps.consoleSessions.keepOnly(caller.operator?.id ?? null, keptSession);
+      return { body: { codes } };
     },
   }),
   route('POST /api/v1/session/recovery-codes', 'renewRecoveryCodes', 'person', {
@@ -167,6 +159,11 @@ export async function checkCode(
 
 const conflict = (code: ReasonCode): ProblemAnswer => failure('conflict', code);
 export const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');
+const NOT_CONFIRMED = {
+  'wrong-code': wrongCode(),
+  'not-enrolled': conflict('no-new-secret'),
+  'on-already': conflict('factor-on'),
+} as const;
 
 const PASSWORD_FAULTS = {
   'wrong-password': invalid('body.current', 'present-password'),
