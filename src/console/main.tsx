@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { App, loadPage } from './app.js';
 import { language, showLanguage } from './lib/i18n.js';
-import { watchDaemon } from './lib/live.js';
+import { watchDaemon } from './lib/load.js';
 import { applyTheme } from './lib/theme.js';
 import './styles/base.css';
 import './styles/parts.css';

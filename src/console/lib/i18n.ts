@@ -1,10 +1,11 @@
 // Texts in the reader's language. The console and the player page share this module, and each provides its own texts. And the Chinese
 // of the reasons that the daemon writes in English for programs.
 
-import type { FieldError, ImportReport, ProblemReason } from '../api-types.js';
+import type { FieldError, ImportReport } from '../api-types.js';
 import type { TEXTS } from '../locales/index.js';
 import type { TEXTS as PLAYER_TEXTS } from '../locales/player.js';
 import type { Language } from '../locales/texts.js';
+import type { ApiError } from './api.js';
 import { cell, useCell } from './cell.js';
 
 export type TextKey = keyof typeof TEXTS | keyof typeof PLAYER_TEXTS;
@@ -78,13 +79,8 @@ export const lineReason = ({ reason, message }: ImportReport['lines'][number]): 
 export const fieldText = ({ code, values, message }: FieldError): string =>
   textOf(`said.field.${code}`, values) ?? message;
 
-interface Refusal {
-  readonly reason: ProblemReason | null;
-  readonly detail: string | null;
-}
-
 /** Explains why the daemon refused a request. A detail without a code is English, so only English readers see it. */
-export function detailText({ reason, detail }: Refusal): string | null {
+export function detailText({ reason, detail }: Pick<ApiError, 'reason' | 'detail'>): string | null {
   const own = reason && textOf(`said.reason.${reason.code}`, reason.values);
   return own ?? (language.get() === 'en' ? detail : null);
 }

@@ -1,9 +1,9 @@
-// Reads data for a component: the answer, the error, and when to read again; and what the daemon says an unsent form would do.
+// Reads data for a component: the answer, the error, and when to read again; and what the daemon says an unsent form would do. The
+// stream of server-sent events, from which it is known: fresh numbers for the overview, and the topics that changed.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Operations } from '../api-types.js';
-import { ApiError, callWithEtag, type Input, me, online } from './api.js';
-import { useCell } from './cell.js';
-import { onChanged, type Topic } from './live.js';
+import type { ChangedEvent, Operations, Overview } from '../api-types.js';
+import { ApiError, call, callWithEtag, type Input, me, online } from './api.js';
+import { cell, useCell } from './cell.js';
 
 export interface Loaded<T> {
   /** The last answer. It stays during a new request, so that nothing moves. */
@@ -166,4 +166,76 @@ export function useSettled<T>(value: T, ms: number): T {
     return () => clearTimeout(timer);
   }, [value, ms]);
   return settled;
+}
+
+/** The newest overview from the stream; null before the first one. */
+export const liveOverview = cell<Overview | null>(null);
+
+type Topic = ChangedEvent['topic'];
+const listeners = new Set<(topic: Topic | 'everything') => void>();
+
+/** Calls `listener` with each topic that changes, and with 'everything' after a lost connection is back. */
+export function onChanged(listener: (topic: Topic | 'everything') => void): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
+
+const RETRY_MS = 2_000;
+let source: EventSource | null = null;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+/** Opens the stream while a user is signed in and closes it otherwise. Called once, at start. */
+export function watchDaemon(): void {
+  const follow = () => (me.get() ? open() : close());
+  me.subscribe(follow);
+  online.subscribe(() => {
+    if (!online.get()) reconnect();
+  });
+  follow();
+  // The user's data has the names of exits that forms offer.
+  onChanged((topic) => {
+    if (topic === 'settings')
+      void call('getMe').then(
+        (user) => me.get() && me.set(user),
+        () => {},
+      );
+  });
+}
+
+function open(): void {
+  if (source) return;
+  source = new EventSource('/api/v1/events');
+  source.addEventListener('overview', (event) => liveOverview.set(JSON.parse(event.data) as Overview));
+  source.addEventListener('changed', (event) => publish((JSON.parse(event.data) as ChangedEvent).topic));
+  source.addEventListener('error', () => {
+    close();
+    reconnect();
+  });
+}
+
+function close(): void {
+  source?.close();
+  source = null;
+}
+
+/** Retries until the daemon answers. Then every listener reads its data again. */
+function reconnect(): void {
+  clearTimeout(retry);
+  if (!me.get()) return;
+  retry = setTimeout(async () => {
+    try {
+      me.set(await call('getMe'));
+      open();
+      // Another request may have noticed first that the daemon answers again: what failed before is read again anyway.
+      publish('everything');
+    } catch {
+      if (me.get()) reconnect();
+    }
+  }, RETRY_MS);
+}
+
+function publish(topic: Topic | 'everything'): void {
+  for (const listener of [...listeners]) listener(topic);
 }

@@ -50,12 +50,8 @@ const EVERY_MS = 10_000;
 /** `gone`: the page's address no longer belongs to an account. */
 type Trouble = 'gone' | 'busy' | 'offline';
 
-export function useStatus(): {
-  readonly status: Status | null;
-  readonly trouble: Trouble | null;
-  /** Shows the answer of a change. */
-  readonly setStatus: (status: Status) => void;
-} {
+/** `setStatus` shows the answer of a change. */
+export function useStatus() {
   const [status, setStatus] = useState<Status | null>(null);
   const [trouble, setTrouble] = useState<Trouble | null>(null);
   const reload = useCallback(async () => {

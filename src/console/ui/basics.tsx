@@ -68,19 +68,15 @@ export function State({ tone, children }: { tone: Tone; children: ComponentChild
 
 /** Pieces of one line. A piece moves to the next line as a whole, so that no number is parted from its unit. */
 export function Pieces({ of, between }: { of: readonly string[]; between: string }) {
-  return (
-    <>
-      {of.map((piece, i) => (
-        <span key={piece}>
-          <span class="piece">
-            {piece}
-            {i < of.length - 1 && between.trimEnd()}
-          </span>
-          {/\s$/.test(between) && ' '}
-        </span>
-      ))}
-    </>
-  );
+  return of.map((piece, i) => (
+    <span key={piece}>
+      <span class="piece">
+        {piece}
+        {i < of.length - 1 && between.trimEnd()}
+      </span>
+      {/\s$/.test(between) && ' '}
+    </span>
+  ));
 }
 
 export function Tag({ children }: { children: ComponentChildren }) {

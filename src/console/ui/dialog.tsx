@@ -133,17 +133,14 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
 
 /** Asks whether to discard something unsaved. The frame renders it once, above every open dialog. */
 export function UnsavedQuestion() {
-  const openQuestion = useCell(question);
-  // Each question is a new dialog, so it opens above the dialogs that opened meanwhile.
-  return (
-    openQuestion && <Discard key={openQuestion.id} what={openQuestion.what} discard={openQuestion.discard} />
-  );
-}
-
-function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
+  const open = useCell(question);
+  if (!open) return null;
+  const { id, what, discard } = open;
   const stay = () => question.set(null);
   return (
     <Dialog
+      // Each question is a new dialog, so it opens above the dialogs that opened meanwhile.
+      key={id}
       isAlert
       title={t(`unsaved.${what}`)}
       unsaved={null}

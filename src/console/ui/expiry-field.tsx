@@ -1,7 +1,7 @@
 // The field for an account's expiry, and the meaning of its text; and the filter of a list by days.
 import { useId, useRef } from 'preact/hooks';
 import type { Controlled } from '../lib/draft.js';
-import { t } from '../lib/i18n.js';
+import { type TextKey, t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { Button } from './basics.js';
 import { Wrong } from './form.js';
@@ -36,13 +36,7 @@ interface ExpiryFieldProps extends Controlled<ExpiryText> {
 }
 
 /** Sets when an account expires, or something else ends: at a time, never, or a number of days from now. */
-export function ExpiryField({
-  value,
-  onInput,
-  optional = false,
-  label = t('account.expiresAt'),
-  never = t('expiry.never'),
-}: ExpiryFieldProps) {
+export function ExpiryField({ value, onInput, optional = false, label, never }: ExpiryFieldProps) {
   const id = useId();
   const ref = useRef<HTMLInputElement>(null);
   const choose = (next: ExpiryText) => {
@@ -58,7 +52,7 @@ export function ExpiryField({
   };
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id}>{label ?? t('account.expiresAt')}</label>
       <input
         id={id}
         ref={ref}
@@ -72,7 +66,7 @@ export function ExpiryField({
       {isWrong && <Wrong>{t('expiry.incomplete')}</Wrong>}
       <div class="row wrap">
         <Button kind="chip" pressed={value === NEVER} onClick={() => choose(NEVER)}>
-          {never}
+          {never ?? t('expiry.never')}
         </Button>
         {QUICK_DAYS.map((days) => (
           <Button key={days} kind="chip" onClick={() => choose(expiryInDays(days))}>
@@ -85,10 +79,7 @@ export function ExpiryField({
 }
 
 /** Returns the range of an address; undefined: no bound. */
-export function dayRangeOf(query: URLSearchParams): {
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-} {
+export function dayRangeOf(query: URLSearchParams) {
   // The range includes the last day, so the bound is the start of the next day.
   return { from: startOfDay(query.get('from'), 0), to: startOfDay(query.get('until'), 1) };
 }
@@ -103,18 +94,15 @@ function startOfDay(text: string | null, daysOn: number): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-/**
- * This filter is outside the row of chips: on a phone that row scrolls and would cut off the open filter.
- * @param off text of the chip without a range
- * @param on its text with a range
- */
-export function DayRange({
-  off,
-  on,
-}: {
-  off: string;
-  on: (range: Record<'from' | 'until', string>) => string;
-}) {
+interface DayRangeProps {
+  /** The text of the chip without a range. */
+  readonly off?: TextKey;
+  /** Its text with a range, of `{from}` and `{until}`. */
+  readonly on?: TextKey;
+}
+
+/** This filter is outside the row of chips: on a phone that row scrolls and would cut off the open filter. */
+export function DayRange({ off = 'list.days', on = 'list.days.between' }: DayRangeProps) {
   const { query } = usePlace();
   const [from, until] = [query.get('from') ?? '', query.get('until') ?? ''];
   const isOn = from !== '' || until !== '';
@@ -134,7 +122,7 @@ export function DayRange({
     <Menu
       look="menu-filter days"
       summaryLook={isOn ? 'chip chosen' : 'chip'}
-      summary={isOn ? on({ from: from || '…', until: until || '…' }) : off}
+      summary={isOn ? t(on, { from: from || '…', until: until || '…' }) : t(off)}
     >
       <div class="menu">
         {day('from', from)}

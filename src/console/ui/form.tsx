@@ -81,25 +81,16 @@ interface InputProps extends Controlled<string> {
   readonly required?: boolean;
 }
 
-export function Input({
-  value,
-  onInput,
-  type = 'text',
-  autoFocus = false,
-  autocomplete = 'off',
-  maxLength,
-  ...rest
-}: InputProps) {
+export function Input({ onInput, type = 'text', autoFocus = false, maxLength, ...rest }: InputProps) {
   return (
     <input
+      autocomplete="off"
       {...rest}
       aria-invalid={useContext(IsWrong) || undefined}
       // Sets the attribute instead of the property: a removed property would remain as 0, and the input would accept no key.
       maxlength={maxLength}
       // Preact has a separate type for each kind of input; these three kinds have the same attributes.
       type={type as 'text'}
-      value={value}
-      autocomplete={autocomplete}
       spellcheck={false}
       // `autofocus` works in a dialog, which focuses when it opens. The `ref` focuses an input that appears later.
       autofocus={autoFocus}
@@ -151,9 +142,11 @@ export function Select<T extends string>({ value, options, onInput, label }: Sel
   );
 }
 
+type InField<Props> = Props & Omit<FieldProps, 'children'>;
+
 const inField =
   <Props extends object>(Control: (props: Props) => ComponentChildren) =>
-  ({ label, hint, hideLabel, error, path, ...control }: Props & Omit<FieldProps, 'children'>) => (
+  ({ label, hint, hideLabel, error, path, ...control }: InField<Props>) => (
     <Field {...({ label, hint, hideLabel, error, path } as FieldProps)}>
       <Control {...(control as unknown as Props)} />
     </Field>
@@ -183,11 +176,7 @@ export function Segments<T extends string>({ value, options, onInput, label }: S
 }
 
 /** A label around the buttons would press the first of them. */
-export function SegmentsField<T extends string>({
-  hint,
-  path,
-  ...segments
-}: SelectProps<T> & { readonly label: string; readonly hint?: string; readonly path?: string }) {
+export function SegmentsField<T extends string>({ hint, path, ...segments }: InField<SelectProps<T>>) {
   return (
     <div class="field">
       <span>{segments.label}</span>

@@ -6,10 +6,7 @@ import { Button } from './basics.js';
 import type { IconName } from './icons.js';
 import { notify } from './toast.js';
 
-const LANGUAGES: readonly { value: Language; label: string }[] = [
-  { value: 'zh-CN', label: '中文' },
-  { value: 'en', label: 'English' },
-];
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { 'zh-CN': '中文', en: 'English' };
 
 const changeLanguage = (next: Language) =>
   void setLanguage(next).catch(() => notify(t('error.not-loaded'), 'bad'));
@@ -26,7 +23,7 @@ export function Switches() {
   return (
     <>
       <button type="button" class="button quiet" lang={other} onClick={() => changeLanguage(other)}>
-        {LANGUAGES.find(({ value }) => value === other)?.label}
+        {LANGUAGE_NAMES[other]}
       </button>
       <Button
         icon={NEXT[current].icon}

@@ -31,12 +31,11 @@ import { LinkCard } from './handover.js';
 /** Those that have no button in the head of the page. */
 const IN_MENU = new Set<ActionName>(['renew', 'end-sessions', 'disable']);
 
+/** Also without a change of these topics: a login that fails changes neither. */
+const KEPT_FRESH = { topics: ['accounts', 'sessions'], everyMs: 5_000 } as const;
+
 export function AccountPage({ id }: { id: string }) {
-  const loaded = useLoad(
-    'getAccount',
-    { params: { id } },
-    { topics: ['accounts', 'sessions'], everyMs: 5_000 },
-  );
+  const loaded = useLoad('getAccount', { params: { id } }, KEPT_FRESH);
   const { data: account, error, reload } = loaded;
   const [acting, setActing] = useState<ActionName | null>(null);
   const plans = usePlans();
@@ -72,32 +71,26 @@ export function AccountPage({ id }: { id: string }) {
         <Card title={t('account.dangerZone')} look="danger-zone">
           <div class="row wrap">
             <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
-            <DeleteButton account={account} />
+            <AskButton
+              kind="danger"
+              text={t('account.delete')}
+              typed={account.username}
+              act={() => call('deleteAccount', { params: { id: account.id }, etag: account.etag })}
+              done={t('account.deleted', { name: account.username })}
+              after={() => go(['accounts'])}
+            >
+              <p>{t('account.delete.goes')}</p>
+              <ul>
+                <li>{t('account.delete.heartbeats', { n: account.dataCount })}</li>
+                <li>{t('account.delete.sessions', { n: account.usage.sessions })}</li>
+                <li>{t('account.delete.history')}</li>
+              </ul>
+            </AskButton>
           </div>
         </Card>
       </Permitted>
       {acting && <ActionDialog account={account} action={acting} onClose={close} onChanged={reload} />}
     </>
-  );
-}
-
-function DeleteButton({ account }: { account: Account }) {
-  return (
-    <AskButton
-      kind="danger"
-      text={t('account.delete')}
-      typed={account.username}
-      act={() => call('deleteAccount', { params: { id: account.id }, etag: account.etag })}
-      done={t('account.deleted', { name: account.username })}
-      after={() => go(['accounts'])}
-    >
-      <p>{t('account.delete.goes')}</p>
-      <ul>
-        <li>{t('account.delete.heartbeats', { n: account.dataCount })}</li>
-        <li>{t('account.delete.sessions', { n: account.usage.sessions })}</li>
-        <li>{t('account.delete.history')}</li>
-      </ul>
-    </AskButton>
   );
 }
 
@@ -108,12 +101,8 @@ type Condition = readonly [key: string, ok: boolean, text: ComponentChildren, is
 const RECENT = 100;
 
 function Diagnosis({ account, act }: Pick<RowActionsProps, 'account' | 'act'>) {
-  const failures = useLoad(
-    'listLogins',
-    { query: { accountId: account.id, failed: true, limit: RECENT } },
-    // A login that fails changes neither topic.
-    { topics: ['accounts', 'sessions'], everyMs: 5_000 },
-  );
+  const asked = { accountId: account.id, failed: true, limit: RECENT };
+  const failures = useLoad('listLogins', { query: asked }, KEPT_FRESH);
   const items = failures.data?.items;
   const slowed = items?.find(({ outcome }) => outcome === 'slowed');
   const last = items?.find(({ outcome }) => outcome !== 'slowed');

@@ -32,11 +32,8 @@ export function AccountActivity({ account }: { account: Account }) {
 }
 
 function LiveSessions({ account }: { account: Account }) {
-  const live = useLoad(
-    'listSessions',
-    { query: { accountId: account.id, limit: 200 } },
-    { topics: ['sessions'], everyMs: 3_000 },
-  );
+  const asked = { accountId: account.id, limit: 200 };
+  const live = useLoad('listSessions', { query: asked }, { topics: ['sessions'], everyMs: 3_000 });
   const { data, reload } = live;
   const endAll = async () => {
     const { ended } = await call('endSessions', { body: { accountId: account.id } });
@@ -183,11 +180,8 @@ function zoneOf(days: readonly { readonly day: string; readonly zone: string }[]
 }
 
 function Logins({ account }: { account: Account }) {
-  const logins = useLoad(
-    'listLogins',
-    { query: { accountId: account.id, limit: 8 } },
-    { topics: ['accounts', 'sessions'] },
-  );
+  const asked = { accountId: account.id, limit: 8 };
+  const logins = useLoad('listLogins', { query: asked }, { topics: ['accounts', 'sessions'] });
   return (
     <Card
       title={t('account.logins')}

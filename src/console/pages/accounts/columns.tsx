@@ -53,20 +53,14 @@ export const wordsOf = (search = ''): readonly string[] =>
     .filter((word) => word !== '');
 
 /** The texts in which the daemon searches, besides the user name. */
-function searched({
-  remarks,
-  tags,
-  latestGameId,
-  contacts,
-  id,
-}: Account): readonly (readonly [string, string])[] {
+function searched(account: Account): readonly (readonly [string, string])[] {
   return [
-    [t('account.remarks'), remarks ?? ''],
-    ...tags.map((tag) => [t('tags.title'), tag] as const),
-    [t('account.game'), latestGameId ?? ''],
-    [t('contacts.email'), contacts.email ?? ''],
-    [t('contacts.telegram'), contacts.telegram ?? ''],
-    [t('account.id'), id],
+    [t('account.remarks'), account.remarks ?? ''],
+    ...account.tags.map((tag) => [t('tags.title'), tag] as const),
+    [t('account.game'), account.latestGameId ?? ''],
+    [t('contacts.email'), account.contacts.email ?? ''],
+    [t('contacts.telegram'), account.contacts.telegram ?? ''],
+    [t('account.id'), account.id],
   ];
 }
 
@@ -98,7 +92,6 @@ interface ShownColumns {
 
 const STATE: Partial<Column<Account>> = {
   sort: '-sessions',
-
   width: 116,
   phone: {
     width: 112,
@@ -113,7 +106,7 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
     const terms = [<AccountExpiry account={one} short />, more.map((text) => ` · ${text}`)];
     return <Lines of={[nameOf(one), terms, <FoundBy account={one} words={words} />]} />;
   };
-  return [
+  const all: readonly Column<Account>[] = [
     column('username', 'account.username', { sort: 'username', phone: { cell: onPhone } }, (one) => (
       <div class="name-cell">
         {nameOf(one)}
@@ -148,7 +141,15 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
       { sort: 'latestGameId', width: 104, from: 1200 },
       (one) => one.latestGameId ?? <None />,
     ),
-    ...(owner ? [OWNER()] : []),
+    column('owner', 'operators.owner', { width: 100, from: 890 }, (one) =>
+      one.owner === null ? (
+        <None />
+      ) : (
+        <a class="plain" href={href(['accounts'], { owner: one.owner.id })} tabIndex={-1}>
+          {one.owner.name}
+        </a>
+      ),
+    ),
     column('created', 'account.createdAt', { sort: '-createdAt', width: 104, from: 1400 }, (one) => (
       <Ago at={one.createdAt} />
     )),
@@ -164,15 +165,5 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
     )),
     ...(actions ? [column('actions', '', { width: 40, align: 'end', phone: { width: 28 } }, actions)] : []),
   ];
+  return all.filter(({ key }) => key !== 'owner' || owner);
 }
-
-const OWNER = (): Column<Account> =>
-  column('owner', 'operators.owner', { width: 100, from: 890 }, (one) =>
-    one.owner === null ? (
-      <None />
-    ) : (
-      <a class="plain" href={href(['accounts'], { owner: one.owner.id })} tabIndex={-1}>
-        {one.owner.name}
-      </a>
-    ),
-  );

@@ -63,13 +63,9 @@ export function EditDialog({ of: account, onClose, onDone }: DialogOf<Account>) 
       <AccountFields names={NAMES.access} {...fields} />
       <h3>{t('contacts.title')}</h3>
       <p class="soft">{t('contacts.text')}</p>
-      <div class="grid-2">
-        <AccountFields names={NAMES.contacts} {...fields} />
-      </div>
+      <AccountFields names={NAMES.contacts} {...fields} look="grid-2" />
       <h3>{t('limits.title')}</h3>
-      <div class="grid-2">
-        <AccountFields names={NAMES.limits} {...fields} />
-      </div>
+      <AccountFields names={NAMES.limits} {...fields} look="grid-2" />
       {theirs && change && <Conflict fields={overtaken(opened, theirs.answer, change)} />}
     </FormDialog>
   );

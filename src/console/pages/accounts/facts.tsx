@@ -116,13 +116,7 @@ type Channel = 'email' | 'telegram';
 function UnconfirmedContacts({ account: { id } }: { account: Account }) {
   const { data, reload } = useLoad('getContactStates', { params: { id } }, { topics: ['accounts'] });
   const unconfirmed = (['email', 'telegram'] as const).filter((channel) => data?.[channel] === 'unconfirmed');
-  return (
-    <>
-      {unconfirmed.map((channel) => (
-        <Unconfirmed key={channel} id={id} channel={channel} done={reload} />
-      ))}
-    </>
-  );
+  return unconfirmed.map((channel) => <Unconfirmed key={channel} id={id} channel={channel} done={reload} />);
 }
 
 function Unconfirmed({ id, channel, done }: { id: string; channel: Channel; done: () => void }) {

@@ -3,11 +3,11 @@
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody } from '../../api-types.js';
 import { useUser } from '../../lib/api.js';
+import { keepStored, readStored } from '../../lib/cell.js';
 import { count } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, partsOf, showFiltered, usePlace } from '../../lib/router.js';
-import { keepStored, readStored } from '../../lib/stored.js';
 import { Button } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
 import { InputField, submitting } from '../../ui/form.js';
@@ -67,7 +67,7 @@ export function AccountMenus() {
   return (
     <div class="row wrap tight">
       <AccountViews />
-      <DayRange off={t('accounts.filter.expires')} on={(range) => t('accounts.filter.between', range)} />
+      <DayRange off="accounts.filter.expires" on="accounts.filter.between" />
       <MenuFilter name="tag" title={t('tags.title')} items={tags ?? []} />
       <MenuFilter name="plan" title={t('plans.choose')} items={named(usePlans().map(({ name }) => name))} />
       <MenuFilter name="exit" title={t('account.exit')} items={named(useUser()?.exits ?? [])} />

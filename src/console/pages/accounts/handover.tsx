@@ -14,7 +14,6 @@ import { optionsOf, Segments } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
-import { notify } from '../../ui/toast.js';
 import { LANGUAGES } from '../notices/form.js';
 import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
@@ -170,26 +169,20 @@ function SubscriptionState({ id, onMade }: { id: string; onMade: (made: NewSubsc
               right="revokeSubscription"
               text={t('tokens.revoke')}
               danger
-              act={async () => {
-                await call('revokeSubscription', { params: { id } });
-                notify(t('subscription.revoked'));
-                reload();
-              }}
-            >
-              <p>{t('subscription.revoke.text')}</p>
-            </AskButton>
+              act={() => call('revokeSubscription', { params: { id } })}
+              done={t('subscription.revoked')}
+              after={reload}
+              question={t('subscription.revoke.text')}
+            />
           )}
           {data.isServed && (
             <AskButton
               right="createSubscription"
               text={t(createdAt === null ? 'subscription.create' : 'subscription.replace')}
-              act={async () => {
-                onMade(await call('createSubscription', { params: { id } }));
-                reload();
-              }}
-            >
-              <p>{t(hasAny ? 'subscription.replace.text' : 'subscription.text')}</p>
-            </AskButton>
+              act={async () => onMade(await call('createSubscription', { params: { id } }))}
+              after={reload}
+              question={t(hasAny ? 'subscription.replace.text' : 'subscription.text')}
+            />
           )}
         </div>
       )}
@@ -197,16 +190,15 @@ function SubscriptionState({ id, onMade }: { id: string; onMade: (made: NewSubsc
   );
 }
 
-/** @param title left out: says that the accounts were created */
-export function ManyCredentialsDialog({
-  list,
-  title = t('credentials.many', { n: list.length }),
-  onClose,
-}: {
-  list: readonly Credentials[];
-  title?: string;
-  onClose: () => void;
-}) {
+interface ManyCredentialsProps {
+  readonly list: readonly Credentials[];
+  /** Left out: says that the accounts were created. */
+  readonly title?: string;
+  readonly onClose: () => void;
+}
+
+export function ManyCredentialsDialog({ list, title: given, onClose }: ManyCredentialsProps) {
+  const title = given ?? t('credentials.many', { n: list.length });
   const text = list.map((one) => `${one.username}\t${one.password}\t${one.link}`).join('\n');
   // An account whose values this format cannot carry appears as a link, which carries every value.
   const plain = list.map((one) => one.plain ?? one.link).join('\n');

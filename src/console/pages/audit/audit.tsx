@@ -31,7 +31,7 @@ export function AuditPage() {
             <SetFilter name="import" text={t('audit.onePart')} />
           </>
         }
-        tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
+        tools={<DayRange />}
         empty={<Entries items={[]} />}
         table={(items) => <Entries items={items} />}
       />

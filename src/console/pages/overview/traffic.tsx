@@ -59,7 +59,7 @@ export function TrafficPage() {
       <List
         list={list}
         chips={<QuickRanges />}
-        tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
+        tools={<DayRange />}
         empty={(report) => (
           <>
             <Sum of={report} />
@@ -88,20 +88,16 @@ export function TrafficPage() {
 function QuickRanges() {
   const { query } = usePlace();
   const timeZone = useUser()?.timeZone ?? 'UTC';
-  return (
-    <>
-      {Object.entries(QUICK).map(([text, days]) => {
-        const [from = '', until = ''] = days.map((ago) => dayBefore(ago, timeZone));
-        const isDefault = text === 'traffic.month' && !query.has('from') && !query.has('until');
-        const isChosen = isDefault || (query.get('from') === from && query.get('until') === until);
-        return (
-          <Button key={text} kind="chip" pressed={isChosen} onClick={() => showFiltered({ from, until })}>
-            {t(text as keyof typeof QUICK)}
-          </Button>
-        );
-      })}
-    </>
-  );
+  return Object.entries(QUICK).map(([text, days]) => {
+    const [from = '', until = ''] = days.map((ago) => dayBefore(ago, timeZone));
+    const isDefault = text === 'traffic.month' && !query.has('from') && !query.has('until');
+    const isChosen = isDefault || (query.get('from') === from && query.get('until') === until);
+    return (
+      <Button key={text} kind="chip" pressed={isChosen} onClick={() => showFiltered({ from, until })}>
+        {t(text as keyof typeof QUICK)}
+      </Button>
+    );
+  });
 }
 
 /** What the whole range comes to, and what of it the report cannot know. */
@@ -128,22 +124,18 @@ function columnsOf(by: By, whole: number): readonly Column<TrafficItem>[] {
   const end = { width: 104, align: 'end' } as const;
   const counted = (value: number | null) =>
     value === null ? <None /> : <span class="number">{count(value)}</span>;
-  const ofAccounts = column<TrafficItem>(
-    'accounts',
-    'nav.accounts',
-    { ...end, from: 640, sort: '-accounts' },
-    ({ accounts }) => counted(accounts),
-  );
-  const ofSessions = column<TrafficItem>(
-    'sessions',
-    'nav.sessions',
-    { ...end, from: 720, sort: '-sessions' },
-    ({ sessions }) => counted(sessions),
-  );
-  return [
+  const has: Readonly<Record<string, boolean>> = {
+    accounts: by !== 'account',
+    sessions: by !== 'game' && by !== 'exit',
+  };
+  const all: readonly Column<TrafficItem>[] = [
     column('label', `traffic.by.${by}`, { sort: 'label' }, (line) => <Name of={line} by={by} />),
-    ...(by === 'account' ? [] : [ofAccounts]),
-    ...(by === 'game' || by === 'exit' ? [] : [ofSessions]),
+    column('accounts', 'nav.accounts', { ...end, from: 640, sort: '-accounts' }, (line) =>
+      counted(line.accounts),
+    ),
+    column('sessions', 'nav.sessions', { ...end, from: 720, sort: '-sessions' }, (line) =>
+      counted(line.sessions),
+    ),
     column('down', 'traffic.down', { ...end, from: 560, sort: '-bytesDown' }, ({ bytesDown }) => (
       <span class="number">{bytes(bytesDown)}</span>
     )),
@@ -157,6 +149,7 @@ function columnsOf(by: By, whole: number): readonly Column<TrafficItem>[] {
       <span class="number soft">{percent(bytesUp + bytesDown, whole)}</span>
     )),
   ];
+  return all.filter(({ key }) => has[key] !== false);
 }
 
 function Name({ of: { key, label, isOthers }, by }: { of: TrafficItem; by: By }) {

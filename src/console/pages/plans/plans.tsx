@@ -147,9 +147,7 @@ function PlanDialog({ of: plan, plans, save, onStale, onClose, onDone }: PlanDia
         {t('plans.startsAtFirstLogin')}
       </Checkbox>
       <h3>{t('limits.title')}</h3>
-      <div class="grid-2">
-        <AccountFields names={[...LIMITS, 'exit']} texts={values} onChange={set} />
-      </div>
+      <AccountFields names={[...LIMITS, 'exit']} texts={values} onChange={set} look="grid-2" />
     </FormDialog>
   );
 }

@@ -6,11 +6,11 @@ import { useLoad } from '../../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../../lib/router.js';
 import { AccountLink, Ago, Button, Card, Client, Permitted, Tag, Traffic } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
-import { Segments } from '../../ui/form.js';
+import { optionsOf, Segments } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { PageHead } from '../../ui/list/list.js';
 import { Table } from '../../ui/list/table.js';
-import { Empty, Failure, Skeleton, WhenLoaded } from '../../ui/states.js';
+import { Empty, WhenLoaded } from '../../ui/states.js';
 import { WayCell } from './session-columns.js';
 
 type By = 'game' | 'account';
@@ -23,6 +23,10 @@ export function HeartbeatsPage() {
   const sums = useLoad('getHeartbeatSums', { query: { range, by, limit: 200 } }, { everyMs: 30_000 });
   const nameOf = (label: string | null) => label ?? t('heartbeats.noGame');
   const error = series.error ?? sums.error;
+  const reload = () => {
+    series.reload();
+    sums.reload();
+  };
   // Names of games wrap to any number of lines above the plot: what is below waits for them, so that nothing jumps.
   const totals = series.data || error ? sums.data?.items : undefined;
   return (
@@ -32,10 +36,7 @@ export function HeartbeatsPage() {
           value={by}
           label={t('heartbeats.by')}
           onInput={(next) => patchQuery({ by: next === 'game' ? null : next }, 'push')}
-          options={[
-            { value: 'game', label: t('heartbeats.byGame') },
-            { value: 'account', label: t('heartbeats.byAccount') },
-          ]}
+          options={optionsOf(['game', 'account'], (each) => t(`heartbeats.by.${each}`))}
         />
         <span class="grow" />
         <Permitted to="getGameRules">
@@ -45,30 +46,22 @@ export function HeartbeatsPage() {
         </Permitted>
         <RangeChoice value={range} />
       </PageHead>
-      {error && (
-        <Failure
-          error={error}
-          retry={() => {
-            series.reload();
-            sums.reload();
-          }}
-        />
-      )}
-      {!series.data && !error && <Skeleton rows={9} />}
-      {series.data && (
-        <section class="card">
-          <Chart
-            title={t('heartbeats.perStep', { step: stepText(series.data.stepSeconds) })}
-            at={series.data.at}
-            show={count}
-            height={240}
-            series={series.data.series.map((one) => ({
-              label: one.isOthers ? t('heartbeats.others') : nameOf(one.label),
-              values: one.counts,
-            }))}
-          />
-        </section>
-      )}
+      <WhenLoaded of={{ data: series.data, error, reload }} rows={9}>
+        {({ stepSeconds, at, series: shown }) => (
+          <section class="card">
+            <Chart
+              title={t('heartbeats.perStep', { step: stepText(stepSeconds) })}
+              at={at}
+              show={count}
+              height={240}
+              series={shown.map((one) => ({
+                label: one.isOthers ? t('heartbeats.others') : nameOf(one.label),
+                values: one.counts,
+              }))}
+            />
+          </section>
+        )}
+      </WhenLoaded>
       {totals?.length === 0 && (
         <Empty icon="heartbeats" title={t('heartbeats.empty')} text={t('heartbeats.empty.text')} />
       )}
@@ -99,7 +92,7 @@ function sumColumns(
   nameOf: (label: string | null) => string,
   stepMs: number,
 ): readonly Column<HeartbeatSum>[] {
-  return [
+  const all: readonly Column<HeartbeatSum>[] = [
     column('key', by === 'game' ? 'account.game' : 'account.username', {}, ({ key, label }) => {
       const name = nameOf(label);
       if (key === null) return <span class="soft">{name}</span>;
@@ -111,16 +104,9 @@ function sumColumns(
       );
     }),
     column('heartbeats', 'nav.heartbeats', { width: 120, align: 'end' }, (one) => count(one.heartbeats)),
-    ...(by === 'game'
-      ? [
-          column(
-            'accounts',
-            'nav.accounts',
-            { width: 96, align: 'end' as const, from: 560 },
-            (one: HeartbeatSum) => <span class="number">{count(one.accounts)}</span>,
-          ),
-        ]
-      : []),
+    column('accounts', 'nav.accounts', { width: 96, align: 'end', from: 560 }, (one) => (
+      <span class="number">{count(one.accounts)}</span>
+    )),
     column('traffic', 'sessions.bytes', { width: 200, align: 'end', from: 720 }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),
@@ -128,6 +114,7 @@ function sumColumns(
       <Last at={one.lastAt} stepMs={stepMs} />
     )),
   ];
+  return all.filter(({ key }) => key !== 'accounts' || by === 'game');
 }
 
 /** Sums know only the step of the newest entry: an entry of the current step may have come just now. */

@@ -204,7 +204,7 @@ export function LoginList() {
           <SetFilter name="account" text={list.data?.items[0]?.username ?? t('logins.oneAccount')} />
         </>
       }
-      tools={<DayRange off={t('list.days')} on={(range) => t('list.days.between', range)} />}
+      tools={<DayRange />}
       empty={<Empty icon="sessions" title={t('logins.empty')} text={t('logins.empty.text')} />}
       table={{
         label: t('sessions.logins'),

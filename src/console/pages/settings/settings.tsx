@@ -6,15 +6,14 @@ import { lazyPage } from '../../ui/lazy.js';
 import { BackLink, PageHead } from '../../ui/list/list.js';
 import { AdminSettings, TokenSettings } from './access/admin.js';
 import { ConfigWords } from './config-words.js';
-import { EffectiveSettings } from './configuration.js';
 import { BackupSettings, RetentionSettings } from './data.js';
 import { ExitSettings } from './exits/exits.js';
 import { FindSettings, useFoundField } from './find.js';
 import { GameSettings } from './games.js';
 import { LogPage } from './log.js';
-import { NodeSettings } from './nodes.js';
 import { PacSettings, PublicAddressSettings } from './public-address.js';
 import { groupsNow, SECTIONS, type SectionName } from './sections.js';
+import { EffectiveSettings, NodeSettings } from './server.js';
 import { WhitelistSettings } from './whitelist.js';
 
 const PAGES: Readonly<Record<SectionName, (props: Record<never, never>) => ComponentChildren>> = {

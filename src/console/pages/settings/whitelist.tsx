@@ -70,10 +70,7 @@ export function WhitelistSettings() {
         />
         {check && (
           <p>
-            {t('whitelist.you')} <code>{check.yourAddress}</code>{' '}
-            <State tone={check.yourAddressAllowed ? 'good' : 'bad'}>
-              {t(check.yourAddressAllowed ? 'whitelist.allowed' : 'whitelist.refused')}
-            </State>
+            {t('whitelist.you')} <code>{check.yourAddress}</code> <Allowed is={check.yourAddressAllowed} />
           </p>
         )}
       </SettingsForm>
@@ -84,13 +81,7 @@ export function WhitelistSettings() {
         </Field>
         {address !== '' && check && (
           <p>
-            {check.addressAllowed === null ? (
-              <State tone="warn">{t('whitelist.notAnAddress')}</State>
-            ) : (
-              <State tone={check.addressAllowed ? 'good' : 'bad'}>
-                {t(check.addressAllowed ? 'whitelist.allowed' : 'whitelist.refused')}
-              </State>
-            )}{' '}
+            <Allowed is={check.addressAllowed} />{' '}
             {check.matchedBy !== null && (
               <span class="soft">
                 {t('whitelist.matchedBy')} <code>{check.matchedBy}</code>
@@ -114,6 +105,12 @@ export function WhitelistSettings() {
       )}
     </div>
   );
+}
+
+/** @param is null: what was asked for is no address */
+function Allowed({ is }: { is: boolean | null }) {
+  if (is === null) return <State tone="warn">{t('whitelist.notAnAddress')}</State>;
+  return <State tone={is ? 'good' : 'bad'}>{t(is ? 'whitelist.allowed' : 'whitelist.refused')}</State>;
 }
 
 function invalidWords({ entries }: WhitelistCheck): string {

@@ -1,9 +1,8 @@
 // Which columns a table shows: the chosen ones, and as many of the others as fit.
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type Cell, cell, useCell } from '../../lib/cell.js';
+import { type Cell, cell, keepStored, readStored, useCell } from '../../lib/cell.js';
 import { type TextKey, t } from '../../lib/i18n.js';
-import { keepStored, readStored } from '../../lib/stored.js';
 import { Button, useWidth } from '../basics.js';
 import { Icon } from '../icons.js';
 import { Menu } from '../menu.js';
@@ -34,13 +33,8 @@ export const column = <T,>(
 ): Column<T> => ({ key, head: head && t(head), ...look, cell });
 
 /** A cell of several lines, of which the first counts: the form of a cell on a phone. */
-export function Lines({
-  of: [first, ...others],
-  end = false,
-}: {
-  of: readonly ComponentChildren[];
-  end?: boolean;
-}) {
+export function Lines({ of, end = false }: { of: readonly ComponentChildren[]; end?: boolean }) {
+  const [first, ...others] = of;
   return (
     <div class={end ? 'two-lines end' : 'two-lines'}>
       <div>{first}</div>
@@ -49,7 +43,7 @@ export function Lines({
   );
 }
 
-export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
+function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
   const own = columns.filter(({ phone }) => phone);
   if (own.length === 0) return columns;
   return own
@@ -58,14 +52,30 @@ export function phoneColumns<T>(columns: readonly Column<T>[]): readonly Column<
 }
 
 /** A narrower window shows lists as a phone does. */
-export const WIDE_PX = 640;
+const WIDE_PX = 640;
 
 /** The least width at which remarks and destinations stay readable; on a phone, the beginning of a name. */
 const MIN_FLEXIBLE_PX = 160;
 const MIN_FLEXIBLE_ON_PHONE_PX = 88;
 const PHONE_PX = 480;
 
-export function minWidthOf(columns: readonly Pick<Column<never>, 'width'>[], availablePx: number): number {
+/** The columns that the table shows now, and the least width at which they stay readable. On a phone they have their phone form. */
+export function useShownColumns<T>(
+  columns: readonly Column<T>[],
+  table: string | undefined,
+  availablePx: number,
+) {
+  const isPhone = useIsPhone(columns);
+  const choice = useColumnChoice(table);
+  const shown = fittingColumns(isPhone ? phoneColumns(columns) : columns, choice, availablePx);
+  useDrawn(table, shown.map((column) => column.key).join(' '));
+  return { isPhone, shown, minPx: minWidthOf(shown, availablePx) };
+}
+
+const useIsPhone = (columns: readonly Column<never>[]): boolean =>
+  useWidth() < WIDE_PX && columns.some(({ phone }) => phone);
+
+function minWidthOf(columns: readonly Pick<Column<never>, 'width'>[], availablePx: number): number {
   const flexible = availablePx < PHONE_PX ? MIN_FLEXIBLE_ON_PHONE_PX : MIN_FLEXIBLE_PX;
   return columns.reduce((sum, { width }) => sum + (width ?? flexible), 0);
 }
@@ -73,7 +83,7 @@ export function minWidthOf(columns: readonly Pick<Column<never>, 'width'>[], ava
 /** By column key: true for a column the user added, false for one the user removed. Other columns appear when they fit. */
 type ColumnChoice = Readonly<Record<string, boolean>>;
 
-export function fittingColumns<T>(
+function fittingColumns<T>(
   columns: readonly Column<T>[],
   choice: ColumnChoice,
   availablePx: number,
@@ -102,7 +112,7 @@ const choiceOf = cellsBy((table) => readStored<ColumnChoice>(storedAs(table)));
 const drawnOf = cellsBy(() => '');
 
 /** Publishes the keys of the shown columns for the table's column chooser. */
-export function useDrawn(table: string | undefined, keys: string): void {
+function useDrawn(table: string | undefined, keys: string): void {
   useEffect(() => {
     if (table !== undefined) drawnOf(table).set(keys);
   }, [table, keys]);
@@ -110,14 +120,14 @@ export function useDrawn(table: string | undefined, keys: string): void {
 
 const NO_CHOICE = cell<ColumnChoice>({});
 
-export function useColumnChoice(table: string | undefined): ColumnChoice {
+function useColumnChoice(table: string | undefined): ColumnChoice {
   return useCell(table === undefined ? NO_CHOICE : choiceOf(table));
 }
 
 export function ColumnChooser<T>({ table, columns }: { table: string; columns: readonly Column<T>[] }) {
   const choice = useColumnChoice(table);
   const drawn = new Set(useCell(drawnOf(table)).split(' '));
-  const isPhone = useWidth() < WIDE_PX && columns.some(({ phone }) => phone);
+  const isPhone = useIsPhone(columns);
   const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
   if (optional.length === 0 || isPhone) return null;
   const change = (next: ColumnChoice) => {

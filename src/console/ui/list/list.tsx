@@ -196,15 +196,11 @@ interface FilterChipsProps<Value extends string> {
 }
 
 export function FilterChips<Value extends string>({ name, values, text }: FilterChipsProps<Value>) {
-  return (
-    <>
-      {values.map((value) => (
-        <FilterChip key={value} name={name} value={value}>
-          {text(value)}
-        </FilterChip>
-      ))}
-    </>
-  );
+  return values.map((value) => (
+    <FilterChip key={value} name={name} value={value}>
+      {text(value)}
+    </FilterChip>
+  ));
 }
 
 /** A filter that a link set. Renders nothing without it. @param text left out: the value */

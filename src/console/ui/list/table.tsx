@@ -3,17 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { focusHeading, noteRow } from '../../lib/arrival.js';
 import { t } from '../../lib/i18n.js';
 import { showFiltered } from '../../lib/router.js';
-import { useWidth } from '../basics.js';
 import { Icon } from '../icons.js';
-import {
-  type Column,
-  fittingColumns,
-  minWidthOf,
-  phoneColumns,
-  useColumnChoice,
-  useDrawn,
-  WIDE_PX,
-} from './columns.js';
+import { type Column, useShownColumns } from './columns.js';
 import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
 interface Selection {
@@ -48,7 +39,7 @@ export function Table<T>(props: TableProps<T>) {
   const {
     label,
     rows,
-    columns: ofWindow,
+    columns,
     id,
     name,
     open,
@@ -59,16 +50,13 @@ export function Table<T>(props: TableProps<T>) {
     phoneRowHeight = TWO_LINES_PX,
     table,
   } = props;
-  const isPhone = useWidth() < WIDE_PX && ofWindow.some(({ phone }) => phone);
-  const columns = isPhone ? phoneColumns(ofWindow) : ofWindow;
-  const rowHeight = isPhone ? phoneRowHeight : wideRowHeight;
   const holder = useRef<HTMLDivElement>(null);
   const widthPx = useClientWidth(holder);
   const selectable = selection !== undefined;
   const tickPx = selectable ? TICK_PX : 0;
-  const shown = fittingColumns(columns, useColumnChoice(table), widthPx - tickPx);
-  useDrawn(table, shown.map((column) => column.key).join(' '));
-  const needed = minWidthOf(shown, widthPx) + tickPx;
+  const { isPhone, shown, minPx } = useShownColumns(columns, table, widthPx - tickPx);
+  const rowHeight = isPhone ? phoneRowHeight : wideRowHeight;
+  const needed = minPx + tickPx;
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, last } = useWindow(body, rows.length, rowHeight);
   const [active, setActive] = useState(-1);

@@ -204,12 +204,12 @@ function BulkFields({ type, given, set }: Props) {
   }
 }
 
-function ChosenFields({
-  text,
-  names,
-  given: { texts, chosen },
-  set,
-}: Omit<Props, 'type'> & { readonly text: string; readonly names: readonly FieldName[] }) {
+interface ChosenFieldsProps extends Omit<Props, 'type'> {
+  readonly text: string;
+  readonly names: readonly FieldName[];
+}
+
+function ChosenFields({ text, names, given: { texts, chosen }, set }: ChosenFieldsProps) {
   return (
     <>
       <p class="soft">{text}</p>

@@ -170,18 +170,14 @@ function AccessChange({ before, after }: BeforeAfter) {
 export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
   const groups = new Map<SkippedAccount['reason'], string[]>();
   for (const one of list) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one.username]);
-  return (
-    <>
-      {[...groups].map(([reason, names]) => (
-        <details key={reason}>
-          <summary>{t('bulk.skippedFor', { n: names.length, reason: t(`skipped.${reason}`) })}</summary>
-          <ScrollBox look="soft names" label={t(`skipped.${reason}`)}>
-            <Pieces of={names} between=", " />
-          </ScrollBox>
-        </details>
-      ))}
-    </>
-  );
+  return [...groups].map(([reason, names]) => (
+    <details key={reason}>
+      <summary>{t('bulk.skippedFor', { n: names.length, reason: t(`skipped.${reason}`) })}</summary>
+      <ScrollBox look="soft names" label={t(`skipped.${reason}`)}>
+        <Pieces of={names} between=", " />
+      </ScrollBox>
+    </details>
+  ));
 }
 
 function show(fields: Terms): string {

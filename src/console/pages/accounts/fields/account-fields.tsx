@@ -309,15 +309,17 @@ interface FieldsProps<Name extends FieldName = FieldName> {
   readonly onChange: (patch: Partial<FieldTexts>) => void;
 }
 
-/** The inputs of these fields. @param rows as in `InputProps` */
-export function AccountFields({ names, texts, onChange, rows }: FieldsProps & { readonly rows?: number }) {
-  return (
-    <>
-      {useShown(names, texts).map((name) => (
-        <FieldInput key={name} name={name} value={texts[name]} onChange={onChange} rows={rows} />
-      ))}
-    </>
-  );
+interface AccountFieldsProps extends FieldsProps, Pick<InputProps, 'rows'> {
+  /** CSS classes of a box around them; left out: no box. */
+  readonly look?: string;
+}
+
+/** The inputs of these fields. */
+export function AccountFields({ names, texts, onChange, rows, look }: AccountFieldsProps) {
+  const inputs = useShown(names, texts).map((name) => (
+    <FieldInput key={name} name={name} value={texts[name]} onChange={onChange} rows={rows} />
+  ));
+  return look ? <div class={look}>{inputs}</div> : inputs;
 }
 
 interface ChoicesProps extends FieldsProps {
@@ -327,18 +329,14 @@ interface ChoicesProps extends FieldsProps {
 
 /** Fields that may stay unchanged: only a ticked one has an input. */
 export function AccountFieldChoices({ names, texts, onChange, chosen, onChoose }: ChoicesProps) {
-  return (
-    <>
-      {useShown(names, {}).map((name) => (
-        <div key={name} class="stack close limit-field">
-          <Checkbox checked={chosen.has(name)} onChange={(on) => onChoose(toggled(chosen, name, on))}>
-            {labelOf(name)}
-          </Checkbox>
-          {chosen.has(name) && <FieldInput name={name} value={texts[name]} onChange={onChange} hideLabel />}
-        </div>
-      ))}
-    </>
-  );
+  return useShown(names, {}).map((name) => (
+    <div key={name} class="stack close limit-field">
+      <Checkbox checked={chosen.has(name)} onChange={(on) => onChoose(toggled(chosen, name, on))}>
+        {labelOf(name)}
+      </Checkbox>
+      {chosen.has(name) && <FieldInput name={name} value={texts[name]} onChange={onChange} hideLabel />}
+    </div>
+  ));
 }
 
 /** Without egress classes or exits there is nothing to choose. */

@@ -184,22 +184,16 @@ export function useNewPreview(body: NewAccounts | null): Preview<NewAccountsResu
 
 /** `result`: null while the text is typed and read. The preview keeps its place then, so that no field below it moves. */
 function NewPreview({ result, isList }: { result: NewAccountsResult | null; isList: boolean }) {
-  const names = result?.usernames ?? [];
-  if (!result)
-    return (
-      <div class="preview stack near" aria-busy="true">
-        <span class="soft">…</span> <span class="soft">…</span>
-      </div>
-    );
+  const names = result?.usernames ?? ['…'];
   return (
-    <div class="preview stack near">
-      <strong>{t('create.preview', { n: result.count })}</strong>{' '}
+    <div class="preview stack near" aria-busy={result === null || undefined}>
+      {result ? <strong>{t('create.preview', { n: result.count })}</strong> : <span class="soft">…</span>}{' '}
       <span class="soft">
         {names.slice(0, 3).join(', ')}
         {names.length > 3 && ` … ${names.at(-1)}`}
       </span>
       {/* The lines of a list are named above. */}
-      {!isList && <Skipped list={result.skipped} />}
+      {result && !isList && <Skipped list={result.skipped} />}
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { t } from '../../../lib/i18n.js';
 import { patchQuery } from '../../../lib/router.js';
 import { Confirm, type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import { Field, Input, InputField, optionsOf, Segments } from '../../../ui/form.js';
-import { AccountFields, type FieldName, NAMES, readFields, textsOf } from '../fields/account-fields.js';
+import { AccountFields, NAMES, readFields, textsOf } from '../fields/account-fields.js';
 import { lengthError, tooManyBytes } from '../fields/field-words.js';
 import { BudgetWords, PlanChoice } from '../fields/plans.js';
 import type { HandedOver } from '../handover.js';
@@ -58,7 +58,7 @@ export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'ma
   };
   const expiresAt = change?.expiresAt ?? null;
   const isPast = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
-  const fields = (...names: FieldName[]) => <AccountFields names={names} texts={values} onChange={set} />;
+  const fields = { texts: values, onChange: set };
   return (
     <FormDialog
       title={t('accounts.new')}
@@ -92,21 +92,21 @@ export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'ma
       )}
       {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
       <PlanChoice {...control('plan')} />
-      {plan === '' && fields('expiresAt')}
-      {fields(...NAMES.notes, 'isEnabled')}
+      {plan === '' && <AccountFields names={['expiresAt']} {...fields} />}
+      <AccountFields names={[...NAMES.notes, 'isEnabled']} {...fields} />
       <details>
         <summary>{t('account.access')}</summary>
-        {fields(...NAMES.access)}
+        <AccountFields names={NAMES.access} {...fields} />
       </details>
       <details>
         <summary>{t('contacts.title')}</summary>
         <p class="soft">{t(mode === 'many' ? 'contacts.many' : 'contacts.text')}</p>
-        <div class="grid-2">{fields(...NAMES.contacts)}</div>
+        <AccountFields names={NAMES.contacts} {...fields} look="grid-2" />
       </details>
       {plan === '' && (
         <details>
           <summary>{t('limits.title')}</summary>
-          <div class="grid-2">{fields(...NAMES.limits)}</div>
+          <AccountFields names={NAMES.limits} {...fields} look="grid-2" />
         </details>
       )}
       <BudgetWords budget={budget} />

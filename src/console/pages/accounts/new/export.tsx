@@ -60,16 +60,14 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
   );
 }
 
+const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = { csv: 'CSV', json: 'JSON', ccproxy: 'CCProxy' };
+
 export function FormatChoice(format: Controlled<FileFormat>) {
   return (
     <SegmentsField
       {...format}
       label={t('formats.label')}
-      options={[
-        { value: 'csv', label: 'CSV' },
-        { value: 'json', label: 'JSON' },
-        { value: 'ccproxy', label: 'CCProxy' },
-      ]}
+      options={optionsOf(['csv', 'json', 'ccproxy'], (each) => FORMAT_NAMES[each])}
     />
   );
 }

@@ -40,17 +40,14 @@ const HEADINGS: Readonly<Record<FieldName, RegExp>> = {
 const MAX_REMARKS = 4_000;
 const MAX_CONTACT = { email: 254, telegram: 64 };
 
-/**
- * @param separator undefined: the one that divides most lines
- * @param heading whether the first line is a heading; undefined: it is one if it names nothing but fields
- */
-export function readPasted(
-  text: string,
-  {
-    separator,
-    heading,
-  }: { readonly separator?: Separator | undefined; readonly heading?: boolean | undefined },
-): Pasted {
+interface Reading {
+  /** undefined: the one that divides most lines. */
+  readonly separator: Separator | undefined;
+  /** Whether the first line is a heading; undefined: it is one if it names nothing but fields. */
+  readonly heading: boolean | undefined;
+}
+
+export function readPasted(text: string, { separator, heading }: Reading): Pasted {
   const filled = text
     .split(/\r?\n/)
     .map((content, i) => ({ content, line: i + 1 }))
@@ -78,13 +75,8 @@ export function readPasted(
   return { separator: chosen, hasHeading: looksSo ? isHeading : null, lines };
 }
 
-function wrongOf({
-  username,
-  password,
-  remarks,
-  email,
-  telegram,
-}: Record<FieldName, string>): PastedLine['wrong'] {
+function wrongOf(fields: Record<FieldName, string>): PastedLine['wrong'] {
+  const { username, password, remarks, email, telegram } = fields;
   if (username === '' || tooManyBytes(username)) return 'bad-username';
   if (tooManyBytes(password)) return 'bad-password';
   if (remarks.length > MAX_REMARKS) return 'bad-remarks';
