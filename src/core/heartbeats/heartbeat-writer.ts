@@ -88,12 +88,10 @@ export function createHeartbeatWriter(options: {
   async function writeLogins(): Promise<void> {
     const logins = directory.takeLogins();
     if (logins.length === 0) return;
-    try {
-      await accounts.saveLogins(logins);
-    } catch (error) {
+    await accounts.saveLogins(logins).catch((error: unknown) => {
       directory.restoreLogins(logins);
       throw error;
-    }
+    });
   }
 
   async function writeEntries(): Promise<void> {

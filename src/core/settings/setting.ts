@@ -1,6 +1,8 @@
 // A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
 // same moment: each change starts from the stored value, and is made again when another one came first.
+
 import type { Actor, AuditRecord } from '../audit/audit.js';
+import { succeeds } from '../errors.js';
 import { createTurns } from '../turns.js';
 
 export interface SettingStore {
@@ -91,11 +93,8 @@ export function createSetting<Value>(options: SettingOptions<Value>) {
 
   async function changeOnce<Result>(work: (change: Change<Value>) => Promise<Result>): Promise<Result> {
     let stored = await store.get(key);
-    try {
-      adopt(stored);
-    } catch {
-      // The reload has reported the invalid text. The change replaces it, and starts from the value in memory.
-    }
+    // The reload has reported an invalid text. The change replaces it, and starts from the value in memory.
+    succeeds(() => adopt(stored));
     return work({
       async write(next, audit, ended) {
         const written = format(next);

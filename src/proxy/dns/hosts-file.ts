@@ -1,6 +1,8 @@
 // /etc/hosts (hosts(5)) in memory: read at the start, and again after each change.
+
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { tryOr } from '../../core/errors.js';
 import { parseIp } from '../../core/ip.js';
 
 export type HostsFile = ReturnType<typeof openHostsFile>;
@@ -25,12 +27,8 @@ export function parseHosts(text: string): Map<string, string[]> {
 export function openHostsFile(path = '/etc/hosts') {
   let hosts = new Map<string, string[]>();
   const reload = (): void => {
-    try {
-      hosts = parseHosts(readFileSync(path, 'utf8'));
-    } catch {
-      // No hosts file: only DNS is used.
-      hosts = new Map();
-    }
+    // Without a hosts file only DNS is used.
+    hosts = parseHosts(tryOr('', () => readFileSync(path, 'utf8')));
   };
   reload();
   let watcher: FSWatcher | undefined;

@@ -1,7 +1,9 @@
 // A worker's thread: builds the engine, connects the channel, and runs until it is asked to stop.
 // plane.ts watches its exit. After an error the worker's sessions end, the error is logged with its stack, and plane.ts
 // restarts the worker.
+
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { succeeds } from '../../core/errors.js';
 import type { Answer, Question } from '../dns/messages.js';
 import type { Io } from '../io/io.js';
 import { createNativeIo } from '../io/native/index.js';
@@ -276,9 +278,6 @@ const given = workerData as ThreadStart | null;
 // A prepared thread gets it later (plane/threads.ts).
 if (given === null) {
   parentPort?.once('message', run);
-  try {
-    loadLibc();
-  } catch {
-    // The node engine needs none.
-  }
+  // The node engine needs none.
+  succeeds(loadLibc);
 } else run(given);

@@ -217,8 +217,7 @@ export function createPgPenaltyStore(
         .whereRaw(`ends_at > ${PG_NOW_MS}`)
         .select('key', db.raw(`ends_at - ${PG_NOW_MS} as left_ms`));
       if (keys) query.whereIn('key', [...keys]);
-      const rows: { key: string; left_ms: number }[] = await query;
-      return rows.map(({ key, left_ms }) => ({ key, leftMs: left_ms }));
+      return find(query);
     },
   };
 }

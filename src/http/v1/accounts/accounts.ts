@@ -8,15 +8,14 @@ import { type Answered, matches, routesOf } from '../../api/route.js';
 import { Count, component, pageOf } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
-import { pageSortedBy } from '../cursors.js';
 import { credentialsInFormats, NewSubscription, newLink, randomPassword } from './credentials.js';
 import { AccountChange, NewAccount, Tag } from './field-schemas.js';
 import {
-  ACCOUNT_SORTS,
   Account,
   AccountQuery,
   accountEtag,
   CredentialsInFormats,
+  pageOfAccounts,
   presentAccount,
 } from './schemas.js';
 import {
@@ -65,14 +64,7 @@ export const accountRoutes = [
     async handle({ query: { limit, cursor, sort, ...filter } }, deps) {
       const all = deps.accounts.list();
       const matching = all.filter(matcherFor(deps, filter, deps.now()));
-      const page = { limit, cursor, sort };
-      const { items, ...rest } = pageSortedBy(
-        matching,
-        page,
-        ACCOUNT_SORTS,
-        deps,
-        ({ account }) => account.id,
-      );
+      const { items, ...rest } = pageOfAccounts(matching, { limit, cursor, sort }, deps);
       const shown = items.map((view) => presented(deps, view));
       return { body: { items: shown, ...rest, total: all.length } };
     },

@@ -10,7 +10,7 @@ import { iso, isoOrNull, withTimes } from '../../../core/clock.js';
 import { etagOf } from '../../api/route.js';
 import { Bytes, Count, component, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import type { Services } from '../../services.js';
-import { type SortKeys, sortBy, sortedCursors } from '../cursors.js';
+import { pageSortedBy, type SortKeys, sortBy, sortedCursors } from '../cursors.js';
 import { AccountLimits, AccountUsage, Contacts, FieldsOfAnswers } from './field-schemas.js';
 
 export const Account = component('Account', {
@@ -101,7 +101,7 @@ export const AccountFilterBody = filters(z.boolean(), z.int().min(1).max(3_650))
   .meta({ id: 'AccountFilterBody' });
 
 /** The keys by which lists of accounts are sorted. */
-export const ACCOUNT_SORTS = {
+const ACCOUNT_SORTS = {
   username: ({ account }) => account.username,
   createdAt: ({ account }) => account.createdAt,
   lastLoginAt: ({ account }) => account.lastLoginAt,
@@ -113,6 +113,12 @@ export const ACCOUNT_SORTS = {
   periodBytes: ({ account }, { usage }) => usage.lastView(account).periodBytes,
 } as const satisfies SortKeys<AccountView, Services>;
 const sumOf = ({ up, down }: { readonly up: number; readonly down: number }): number => up + down;
+
+export const pageOfAccounts = (
+  accounts: readonly AccountView[],
+  page: Pick<Parameters<typeof pageSortedBy>[1], 'sort' | 'limit' | 'cursor'>,
+  deps: Services,
+) => pageSortedBy(accounts, page, ACCOUNT_SORTS, deps, ({ account }) => account.id);
 
 export const AccountSort = sortBy(ACCOUNT_SORTS).meta({
   id: 'AccountSort',

@@ -14,9 +14,8 @@ import { Flag, fault } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { declaredBytes } from '../../body.js';
 import { actorOf, type Caller, isSeller } from '../../caller.js';
-import { pageSortedBy } from '../cursors.js';
 import { createReport, FileEncoding, FileFormat, ImportReport } from './import-report.js';
-import { ACCOUNT_SORTS, AccountFilter, AccountSort } from './schemas.js';
+import { AccountFilter, AccountSort, pageOfAccounts } from './schemas.js';
 import { matcherFor, NO_SETTINGS, rightsProblem } from './shared.js';
 import { budgetPreview } from './slices.js';
 
@@ -50,14 +49,7 @@ export const accountExportRoutes = [
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) return failure('wrong-scope', 'hashes');
       const chosen = deps.accounts.list().filter(matcherFor(deps, filter, deps.now()));
-      const limit = chosen.length;
-      const { items } = pageSortedBy(
-        chosen,
-        { sort, limit },
-        ACCOUNT_SORTS,
-        deps,
-        ({ account }) => account.id,
-      );
+      const { items } = pageOfAccounts(chosen, { sort, limit: chosen.length }, deps);
       const { type, name } = FILE_TYPES[format];
       const outgoing = new Map(deps.exits.list().map((exit) => [exit.name, outgoingAddressOf(exit) ?? '']));
       const withUsage = function* () {
