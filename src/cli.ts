@@ -20,6 +20,8 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
   trace: async () => (await import('./cli/audit.js')).addTraceCommand,
   traffic: async () => (await import('./cli/audit.js')).addTrafficCommand,
+  'event-receiver': async () => (await import('./cli/events.js')).addReceiverCommands,
+  'event-delivery': async () => (await import('./cli/events.js')).addDeliveryCommands,
   exit: async () => (await import('./cli/exits.js')).addExitCommands,
   node: async () => (await import('./cli/exits.js')).addNodeCommands,
   plan: async () => (await import('./cli/settings.js')).addPlanCommands,

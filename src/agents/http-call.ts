@@ -1,6 +1,8 @@
 // Sends one HTTP request with a size limit for the response, for HTTP agents and channels.
+import { lookup as lookUp } from 'node:dns';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import { oneLine } from '../core/text.js';
 
 export interface HttpCall {
@@ -13,7 +15,14 @@ export interface HttpCall {
   readonly signal: AbortSignal;
   /** Time limit in ms; without it only the signal ends the call. */
   readonly timeoutMs?: number;
+  /** Decides on the address that is connected to, so that a name cannot resolve to another one meanwhile. */
+  readonly mayConnect?: MayConnect | undefined;
 }
+
+/** @param host the name that was resolved to the address, or the address */
+export type MayConnect = (host: string, address: string, port: number) => boolean;
+
+const REFUSED = 'its address is not permitted';
 
 export type HttpResult =
   | {
@@ -42,12 +51,26 @@ const BEFORE_SENDING = new Set([
 export function callHttp(call: HttpCall): Promise<HttpResult> {
   return new Promise((resolve) => {
     const url = new URL(call.url);
-    const { timeoutMs } = call;
+    const { timeoutMs, mayConnect } = call;
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    // An address is connected to without a lookup.
+    if (mayConnect && isIP(host) !== 0 && !mayConnect(host, host, port))
+      return resolve({ ok: false, detail: REFUSED, isSent: false });
+    const lookup: LookupFunction = (name, options, done) =>
+      lookUp(name, { ...options, all: true }, (error, found) => {
+        const permitted = (found ?? []).filter(({ address }) => mayConnect?.(host, address, port) !== false);
+        const [first] = permitted;
+        if (error || !first) done(error ?? new Error(REFUSED), '', 0);
+        else if (options.all) done(null, permitted);
+        else done(null, first.address, first.family);
+      });
     const late = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(url, {
       method: call.method,
       agent: false,
+      lookup,
       signal: late ? AbortSignal.any([call.signal, late]) : call.signal,
       headers: {
         'user-agent': 'Pulsegate',

@@ -208,6 +208,16 @@ const traffic = section({
 
 const metrics = section({ token: orNull(secret('a token of 16 characters or more')) });
 
+const events = section({
+  timeout: duration({ min: '10ms', max: '5m' }).prefault('15s'),
+  maxTries: whole(1, 100).default(10),
+  backoff: duration({ min: '10ms', max: '1h' }).prefault('1s'),
+  maxReceivers: whole(1, 100).default(10),
+  sellerPerHour: whole(1, 1_000_000).default(1_000),
+  sessionBatch: duration({ min: '10ms', max: '1h' }).prefault('5s'),
+  keptPerReceiver: whole(1, 1_000_000).default(10_000),
+});
+
 const notices = section({
   url: orNull(httpUrl()),
   secret: orNull(signingSecret()),
@@ -250,6 +260,7 @@ export const configSchema = section({
   traffic: traffic.prefault({}),
   admin: adminSchema.prefault({}),
   metrics: metrics.prefault({}),
+  events: events.prefault({}),
   notices: notices.prefault({}),
   webhooks: webhooksSchema.prefault({}),
   agents: agentsSchema,

@@ -35,6 +35,7 @@ import type { NodeStore, PlayerServer } from '../core/nodes/nodes.js';
 import type { Confirmations } from '../core/notices/confirmations.js';
 import type { NoticeChannel, NoticeStore } from '../core/notices/notice.js';
 import type { NoticeSettings, NoticesSetting } from '../core/notices/notice-settings.js';
+import type { EventReceiver, EventReceivers } from '../core/notices/receivers.js';
 import type { LiveSessions } from '../core/sessions/live-sessions.js';
 import type { SessionRegistry } from '../core/sessions/session-registry.js';
 import type { RetentionSetting } from '../core/settings/retention.js';
@@ -104,6 +105,9 @@ export interface Services {
   readonly notices: Pick<NoticeStore, 'discard' | 'list' | 'retry' | 'waiting'>;
   /** Call it when a notice became due. */
   readonly wakeNotices: () => void;
+  readonly eventReceivers: EventReceivers;
+  /** Sends a test event now; null: the seller has made as many attempts as it may. */
+  readonly testReceiver: (receiver: EventReceiver) => Promise<DeliveryOutcome | null>;
   readonly testNotice: (
     channel: NoticeChannel,
     settings: NoticeSettings,

@@ -11,6 +11,7 @@ import { createActivityPart, createChangesPart, createPenaltiesPart } from './da
 import { createDatabasePart, createStoragePart } from './database/database.js';
 import { createNodePart } from './database/node.js';
 import { createSessionsPart } from './database/sessions.js';
+import { createEventsPart } from './events.js';
 import { warnOfLostGeo } from './geo.js';
 import { createHeartbeatsPart, createLogTrimmingPart } from './heartbeats.js';
 import { createNoticesPart } from './notices.js';
@@ -40,13 +41,15 @@ export const startControlPlane: StartControlPlane = async (options, serving, { u
   const liveSessions = await use(createSessionsPart({ ...base, stats, node }));
   const penalties = await use(createPenaltiesPart(base));
   const shared = { ...base, settings, stats, node, liveSessions, penalties };
-  const notices = await use(createNoticesPart(shared));
+  const auth = await openAuth(base);
+  const events = await use(createEventsPart({ ...shared, ...auth, geo, plane }));
+  const notices = await use(createNoticesPart({ ...shared, storage, events }));
   await use(createLogTrimmingPart(shared));
   const heartbeats = await use(createHeartbeatsPart(shared));
   await use(createActivityPart({ ...shared, heartbeats }));
   const firstLogins = await use(createFirstLoginsPart(base));
   const exitFigures = new ExitFigures(base.now);
-  const counts = createProxyPart({ ...shared, log, players, notices, firstLogins, exitFigures });
+  const counts = createProxyPart({ ...shared, log, players, notices, events, firstLogins, exitFigures });
   // It stops after the data plane: sessions over TLS cannot be handed over, and end last.
   await use(tlsListeners);
   await use(players);
@@ -54,7 +57,6 @@ export const startControlPlane: StartControlPlane = async (options, serving, { u
   await use(createChangesPart({ ...shared, plane }));
   const exits = createExits({ ...base, exitFigures }, plane, libc);
   const agents = await use(createAgentsPart(shared));
-  const auth = await openAuth(base);
   const http = await use(
     createHttpPart({
       ...shared,
@@ -62,6 +64,7 @@ export const startControlPlane: StartControlPlane = async (options, serving, { u
       ...serving,
       auth,
       notices,
+      events,
       heartbeats,
       problem: storage.problem,
       plane,

@@ -21,7 +21,9 @@ import { createNotices } from '../core/notices/notices.js';
 import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
+import type { StoragePart } from './database/database.js';
 import type { NodePart } from './database/node.js';
+import type { EventsPart } from './events.js';
 import { createTasks } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 import { createStateAlerts } from './state-alerts.js';
@@ -32,18 +34,26 @@ interface NoticePreview {
   readonly discarded: number;
 }
 
+/** Of one notice, the newest that are kept. */
+const MAX_ATTEMPTS = 50;
+/** Most attempts to one receiver at once. */
+const MAX_TO_RECEIVER = 4;
+
 export type NoticesPart = ReturnType<typeof createNoticesPart>;
 
 export function createNoticesPart(deps: {
-  readonly config: Pick<Config, 'notices' | 'admin' | 'socks'>;
+  readonly config: Pick<Config, 'notices' | 'events' | 'admin' | 'socks'>;
   readonly node: Pick<NodePart, 'nodeName'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
   readonly settings: Pick<OperatorSettings, 'noticesSetting'>;
+  readonly events: Pick<EventsPart, 'active' | 'send' | 'noticesOf' | 'onAdded'>;
+  readonly storage: Pick<StoragePart, 'endedTroubles'>;
   readonly stats: { readonly changes: Pick<ChangeSignal, 'notify'> };
   readonly log: Log;
   readonly now: () => number;
 }) {
-  const { core, log, now } = deps;
+  const { core, events, log, now } = deps;
+  const ofEvents = deps.config.events;
   const { timeoutMs, lookEveryMs, maxTries, backoffMs, sellerPerHour, ...file } = deps.config.notices;
   const { contactCodes } = core.store;
   const { changes } = deps.stats;
@@ -58,9 +68,13 @@ export function createNoticesPart(deps: {
       config: deps.config,
       nodes: core.store.nodes,
       nodeName: deps.node.nodeName,
+      endedTroubles: deps.storage.endedTroubles,
       now,
     }),
     settings: setting.current,
+    eventsOf: events.noticesOf,
+    hasReceivers: () => events.active().length > 0,
+    keptPerReceiver: ofEvents.keptPerReceiver,
     accounts: () => core.directory.all(),
     account: (id) => core.directory.byId(id),
     quotaUse(account) {
@@ -89,61 +103,74 @@ export function createNoticesPart(deps: {
     return account ? trustedContacts(account, isTrusted) : NO_CONTACTS;
   };
 
-  function messageOf(notice: Omit<Notice, 'key' | 'keepUntil'>, to: string): NoticeMessage {
-    const { id, type, at, data, recipient } = notice;
+  function messageOf(
+    notice: Pick<Notice, 'id' | 'type' | 'data' | 'recipient' | 'accountId'>,
+    to: string,
+  ): NoticeMessage {
+    const recipient = notice.recipient === 'player' ? 'player' : 'operator';
     const settings = setting.current();
     const language = contactsOf(notice).language ?? settings.language;
     const text = textOf(notice, recipient, language, settings, now());
-    return { id, to, ...text, body: { id, type, at: new Date(at).toISOString(), data } };
+    return { id: notice.id, to, ...text };
   }
 
   /** Returns null when the channel was switched off, or the player's address removed or not confirmed. */
   async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome | null> {
     const { channel, recipient } = notice;
+    if (channel === 'webhook') return events.send(notice, signal);
     const sender = senderOf(channel);
     // Use the current settings, so that a corrected address applies to the next attempt.
     const isTrusted = trustOf(
       setting.current(),
       recipient === 'player' ? await contactCodes.confirmed(notice.accountId ?? '') : [],
     );
-    const to = addressOf(setting.current(), channel, recipient, contactsOf(notice, isTrusted));
+    const to = addressOf(setting.current(), notice, contactsOf(notice, isTrusted));
     if (!sender || to === null) return null;
     return sender(messageOf(notice, to), signal);
   }
 
   async function attempt(notice: DueNotice, signal: AbortSignal): Promise<void> {
-    const { key, type, channel } = notice;
+    const { key, type, channel, tries, triesBefore } = notice;
+    const schedule = channel === 'webhook' ? ofEvents : deps.config.notices;
+    const at = now();
     // Twice the time limit of an attempt: if this daemon ends during the attempt, another attempt follows.
-    if (!(await store.claim(notice, now(), now() + 2 * timeoutMs))) return;
+    if (!(await store.claim(notice, at, at + 2 * schedule.timeoutMs))) return;
     const outcome = await send(notice, signal);
     if (outcome === null)
       return store.tried(key, { state: 'discarded', dueAt: null, detail: 'no longer set up, or no address' });
     // The shutdown interrupted this attempt: it does not count, and the notice is due again at the next start.
     if (!outcome.ok && signal.aborted) return store.release(notice);
-    const dueAt = nextTryAt(outcome, notice.tries + 1, { maxTries, backoffMs }, now(), Math.random);
+    const dueAt = nextTryAt(outcome, tries - triesBefore + 1, schedule, now(), Math.random);
     const state = outcome.ok ? 'delivered' : dueAt === null ? 'failed' : 'pending';
-    await store.tried(key, { state, dueAt, detail: outcome.detail });
+    const { ok: delivered, detail } = outcome;
+    const made = { at, tookMs: Math.max(0, now() - at), delivered, detail };
+    const attempts = [...notice.attempts, made].slice(-MAX_ATTEMPTS);
+    await store.tried(key, { state, dueAt, detail, attempts });
     changes.notify('notices');
-    if (state === 'failed') log.warn({ type, key, channel, detail: outcome.detail }, 'notice not delivered');
+    if (state === 'failed') log.warn({ type, key, channel, detail }, 'notice not delivered');
   }
 
-  /** Each channel has its own outbox, so that a channel that is slow or at its limit delays no other. */
-  function outboxOf(channel: NoticeChannel): Outbox {
-    const tried = () => store.triedBetween(channel, now() - MINUTE_MS, now());
-    const room = (count: number) => Math.max(0, setting.current().perMinute - count);
+  /** Each channel and each receiver has its own outbox, so that one that is slow or at its limit delays no other. */
+  function outboxOf(of: Pick<Notice, 'channel'> & { readonly recipient?: string }): Outbox {
+    const isWebhook = of.channel === 'webhook';
+    const perSeller = isWebhook ? ofEvents.sellerPerHour : sellerPerHour;
+    /** How many notices may be tried now, and when the first of the last minute was. */
+    async function room(): Promise<{ left: number; first: number | null }> {
+      if (isWebhook) return { left: Number.POSITIVE_INFINITY, first: null };
+      const { count, first } = await store.triedBetween(of.channel, now() - MINUTE_MS, now());
+      return { left: Math.max(0, setting.current().perMinute - count), first };
+    }
     return createOutbox<DueNotice>({
       name: 'notices',
-      due: async (limit) =>
-        store.due(channel, now(), Math.min(limit, room((await tried()).count)), sellerPerHour),
+      due: async (limit) => store.due(of, now(), Math.min(limit, (await room()).left), perSeller),
       async nextDueAt() {
-        const at = await store.nextDueAt(channel, now(), sellerPerHour);
-        const { count, first } = await tried();
-        if (at === null || first === null || room(count) > 0) return at;
-        return Math.max(at, first + MINUTE_MS);
+        const at = await store.nextDueAt(of, now(), perSeller);
+        const { left, first } = await room();
+        return at === null || first === null || left > 0 ? at : Math.max(at, first + MINUTE_MS);
       },
       keyOf: ({ key }) => key,
       attempt,
-      concurrency: 1,
+      concurrency: isWebhook ? MAX_TO_RECEIVER : 1,
       now,
       log,
     });
@@ -152,9 +179,9 @@ export function createNoticesPart(deps: {
   const confirmations = createConfirmations({
     store: { ...store, ...contactCodes },
     settings: setting.current,
-    async sendTo({ id, type, at, channel }, to, text) {
-      const message = { id, to, ...text, body: { id, type, at: new Date(at).toISOString() } };
-      const sent = await senderOf(channel)?.(message, AbortSignal.timeout(timeoutMs));
+    async sendTo({ id, channel }, to, text) {
+      const sender = channel === 'webhook' ? null : senderOf(channel);
+      const sent = await sender?.({ id, to, ...text }, AbortSignal.timeout(timeoutMs));
       changes.notify('notices');
       return sent ?? { ok: false, detail: 'no longer set up', again: false };
     },
@@ -167,9 +194,21 @@ export function createNoticesPart(deps: {
   const prepare = () => {
     for (const channel of CHANNELS) senderOf(channel);
   };
-  const outboxes = CHANNELS.map(outboxOf);
+  const outboxes = new Map<string, Outbox>(CHANNELS.map((channel) => [channel, outboxOf({ channel })]));
+  let isStopping = false;
+  /** Delivers due events of receivers. Call it when one became due. */
+  function wakeReceivers(ids: Iterable<string>): void {
+    if (isStopping) return;
+    for (const recipient of ids) {
+      const outbox = outboxes.get(recipient) ?? outboxOf({ channel: 'webhook', recipient });
+      outboxes.set(recipient, outbox);
+      outbox.wake();
+    }
+  }
+  events.onAdded(wakeReceivers);
   const wake = () => {
-    for (const outbox of outboxes) outbox.wake();
+    wakeReceivers(events.active().map(({ id }) => id));
+    for (const outbox of outboxes.values()) outbox.wake();
   };
   const tasks = createTasks(log);
   const announce = async (): Promise<void> => {
@@ -214,8 +253,8 @@ export function createNoticesPart(deps: {
       const sender = senderOf(channel, settings);
       const to = operatorAddress(settings, channel);
       if (!sender || to === null) return null;
-      const test = { id: newId(), type: 'test', at: now(), data: {}, accountId: null } as const;
-      return sender(messageOf({ ...test, channel, recipient: 'operator' }, to), signal);
+      const test = { id: newId(), type: 'test', data: {}, accountId: null, recipient: 'operator' } as const;
+      return sender(messageOf(test, to), signal);
     },
 
     start() {
@@ -228,7 +267,8 @@ export function createNoticesPart(deps: {
       tasks.every(lookEveryMs, 'notices', announce);
     },
     async stop() {
-      await Promise.all([tasks.stop(), ...outboxes.map((outbox) => outbox.stop(0))]);
+      isStopping = true;
+      await Promise.all([tasks.stop(), ...Array.from(outboxes.values(), (outbox) => outbox.stop(0))]);
     },
   };
 }

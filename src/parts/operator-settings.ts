@@ -3,12 +3,15 @@ import { type Config, ConfigError, type Loaded, loadConfig } from '../config.js'
 import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';
 import { createGameRulesSetting } from '../core/heartbeats/game-rules.js';
+import { EVENT_NAMES } from '../core/notices/event-types.js';
 import {
   createNoticesSetting,
   NOTICE_DEFAULTS,
   type NoticeSettings,
 } from '../core/notices/notice-settings.js';
+import { CONFIGURED_RECEIVER_ID, createEventReceivers } from '../core/notices/receivers.js';
 import { createRetentionSetting, type Retention } from '../core/settings/retention.js';
+import type { SettingStore } from '../core/settings/setting.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/data.js';
 import { isOld, readBuild, readVersion } from '../program.js';
@@ -38,6 +41,14 @@ export const retentionOf = ({ heartbeats, trace, webhooks, admin }: Config): Ret
   loginDays: admin.logins.days,
   auditDays: admin.audit.days,
 });
+
+/** The receivers of events. Until an operator saves others, `notices.url` of the configuration gets all but sessions. */
+export function receiversOf(store: SettingStore, { notices: { url, secret }, events }: Config) {
+  const types = EVENT_NAMES.filter((name) => !name.startsWith('session.'));
+  const of = { id: CONFIGURED_RECEIVER_ID, owner: null, types, isEnabled: true, createdAt: 0 };
+  const ofFile = url === null ? [] : [{ ...of, url, secret: secret?.reveal() ?? null }];
+  return createEventReceivers(store, ofFile, events.maxReceivers);
+}
 
 export type OperatorSettings = Awaited<ReturnType<typeof openSettings>>;
 
@@ -69,9 +80,9 @@ export async function openSettings(deps: {
       expiryDays: ofFile.expiryDays,
       quotaPercent: ofFile.quotaPercent,
       digestHour: ofFile.digestHour,
-      webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },
     }),
   );
+  const eventReceivers = await settings.open(receiversOf(store.settings, config));
   const configured = source.effective();
   const sourceOf = (path: string) => configured.find((entry) => entry.path === path)?.source ?? 'default';
 
@@ -99,6 +110,7 @@ export async function openSettings(deps: {
     retention,
     publicAddress,
     noticesSetting,
+    eventReceivers,
     configuredAddress: {
       host: publicHost,
       hostFrom: sourceOf('socks.publicHost'),
@@ -162,16 +174,9 @@ async function changedSinceStart(source: ConfigSource): Promise<Pick<Effective, 
 }
 
 /** The configuration keys of notices whose values an operator has changed, with the new values. */
-function changedNotices(
-  { webhook, expiryDays, quotaPercent, digestHour }: NoticeSettings,
-  ofFile: Config['notices'],
-): [string, string][] {
-  const now = { url: webhook.url, expiryDays, quotaPercent, digestHour };
-  const names = ['url', 'expiryDays', 'quotaPercent', 'digestHour'] as const;
+function changedNotices(now: NoticeSettings, ofFile: Config['notices']): [string, string][] {
+  const names = ['expiryDays', 'quotaPercent', 'digestHour'] as const;
   return names
     .filter((name) => JSON.stringify(now[name]) !== JSON.stringify(ofFile[name]))
-    .map((name) => [
-      `notices.${name}`,
-      typeof now[name] === 'string' ? now[name] : JSON.stringify(now[name]),
-    ]);
+    .map((name) => [`notices.${name}`, JSON.stringify(now[name])]);
 }

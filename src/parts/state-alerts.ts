@@ -1,9 +1,11 @@
-// Alerts of the state of the service: nodes whose lease has expired, and certificates that expire soon.
+// Alerts of the state of the service: nodes whose lease has expired or that are back, certificates that expire soon, trouble with the
+// database.
 import { type Config, ConfigError, readTlsFiles, type TlsFiles } from '../config.js';
-import { DAY_MS, HOUR_MS } from '../core/clock.js';
-import type { NodeStore } from '../core/nodes/nodes.js';
+import { DAY_MS, HOUR_MS, iso } from '../core/clock.js';
+import type { FleetNode, NodeStore } from '../core/nodes/nodes.js';
 import type { Alert } from '../core/notices/alerts.js';
 import { RENEW_MS, tlsFilesOf } from './certificates.js';
+import type { StoragePart } from './database/database.js';
 
 /** A node that was lost longer ago is not announced: this daemon may have been down, or the service set up without it since. */
 const LOST_MS = DAY_MS;
@@ -13,17 +15,36 @@ export function createStateAlerts(deps: {
   readonly config: Pick<Config, 'admin' | 'socks'>;
   readonly nodes: Pick<NodeStore, 'list'>;
   readonly nodeName: string;
+  /** Returns the ended problems of the database since the last call. */
+  readonly endedTroubles: StoragePart['endedTroubles'];
   readonly now: () => number;
 }): () => Promise<Alert[]> {
   const { config, nodes, nodeName, now } = deps;
   let readAt = Number.NEGATIVE_INFINITY;
   let ofCertificates: Alert[] = [];
+  /** When each lost node was last seen. */
+  const lostSince = new Map<string, number>();
+
+  function ofNodes(all: readonly FleetNode[], at: number): Alert[] {
+    return all.flatMap(({ name, state, renewedAt }): Alert[] => {
+      const since = lostSince.get(name);
+      const isLost = state === 'lost' && at - renewedAt < LOST_MS;
+      if (isLost) lostSince.set(name, renewedAt);
+      else lostSince.delete(name);
+      if (!isLost && (since === undefined || state !== 'serving')) return [];
+      const [type, lostAt] = isLost
+        ? (['node.lost', renewedAt] as const)
+        : (['node.back', since ?? 0] as const);
+      const data = { node: name, since: iso(lostAt) };
+      return [{ type, object: name, event: String(lostAt), at: renewedAt, data }];
+    });
+  }
 
   function readCertificates(at: number): Alert[] {
     return tlsFilesOf(config).flatMap(([where, tls]) => {
       const expiresAt = expiryOf(tls, where);
       if (expiresAt === null || expiresAt - at > RENEW_MS) return [];
-      const data = { certificate: where, node: nodeName, expiresAt: new Date(expiresAt).toISOString() };
+      const data = { certificate: where, node: nodeName, expiresAt: iso(expiresAt) };
       const object = `${where} ${nodeName}`;
       return [{ type: 'certificate.expiring', object, event: String(expiresAt), at, data }];
     });
@@ -35,14 +56,12 @@ export function createStateAlerts(deps: {
       readAt = at;
       ofCertificates = readCertificates(at);
     }
-    const lost = (await nodes.list()).filter(
-      ({ state, renewedAt }) => state === 'lost' && at - renewedAt < LOST_MS,
-    );
     return [
       ...ofCertificates.map((alert) => ({ ...alert, at })),
-      ...lost.map(({ name, renewedAt }): Alert => {
-        const data = { node: name, since: new Date(renewedAt).toISOString() };
-        return { type: 'node.lost', object: name, event: String(renewedAt), at: renewedAt, data };
+      ...ofNodes(await nodes.list(), at),
+      ...deps.endedTroubles().map(({ problem, since, until }): Alert => {
+        const data = { node: nodeName, problem, since: iso(since), until: iso(until) };
+        return { type: 'database.trouble', object: nodeName, event: String(since), at: until, data };
       }),
     ];
   };

@@ -11,6 +11,7 @@ import { unknownFields } from '../../src/http/api/serve.js';
 import { routes } from '../../src/http/v1/routes.js';
 import { type Result, runCommand } from '../helpers/command.js';
 import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { assertSigned, type Received, startReceiver } from '../helpers/event-receiver.js';
 import { suiteScope } from '../helpers/suite.js';
 
 const config = {
@@ -111,6 +112,21 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
   ['whitelist show --json', ['getWhitelist']],
   ['whitelist check 10.0.0.1 --json'],
   ['whitelist check 1.2.3.4'],
+  ['event-receiver list'],
+  ['event-receiver add ftp://shop.example/events --type account.created'],
+  ['event-receiver add https://shop.example/events --type account.gone'],
+  ['event-receiver add https://shop.example/events'],
+  [
+    'event-receiver add https://shop.example/events --type account.created account.removed --json',
+    ['addEventReceiver'],
+  ],
+  ['event-receiver list --json', ['listEventReceivers', 'items']],
+  ['event-receiver set 00000000-0000-4000-8000-000000000001'],
+  ['event-receiver set 00000000-0000-4000-8000-000000000001 --disable'],
+  ['event-receiver remove 00000000-0000-4000-8000-000000000001 --yes'],
+  ['event-delivery list'],
+  ['event-delivery list --state failed --json', ['listEventDeliveries', 'items']],
+  ['event-delivery retry 00000000-0000-4000-8000-000000000001'],
   ['agent list'],
   ['agent list --json', ['listAgents', 'items']],
   ['agent send nobody hello'],
@@ -140,7 +156,7 @@ const COMMANDS: readonly (readonly [args: string, printed?: Printed | undefined,
 /** They work on the database or the machine itself. */
 const DIRECT = /^(serve|restart|admin .*|config .*|doctor|backup|restore|database copy|completion|help)$/;
 /** They need a daemon, or show what only a daemon knows. */
-const OF_DAEMON = ['session list', 'session end', 'node list'];
+const OF_DAEMON = ['session list', 'session end', 'node list', 'event-receiver test'];
 /** Their JSON is not the answer of one operation, or is checked below, of a run that has ended. */
 const NOT_IN_TABLE = [
   'account add',
@@ -149,6 +165,7 @@ const NOT_IN_TABLE = [
   'exit test',
   'agent send',
   'run show',
+  'event-receiver set',
 ];
 
 describe('commands with a running daemon and without one', () => {
@@ -201,6 +218,32 @@ describe('commands with a running daemon and without one', () => {
       withJson.filter((name) => !isInTable(name, '--json') && !NOT_IN_TABLE.includes(name)),
       [],
     );
+  });
+
+  it('event-receiver changes, tests and removes a receiver, and event-delivery sends again', async (t) => {
+    const receiver = await startReceiver(t);
+    const added = await run(running, `event-receiver add ${receiver.url} --type account.created --json`);
+    const { id, secret } = added.json() as { id: string; secret: string };
+    assert.match(secret, /^whsec_/);
+    assert.match((await run(running, `event-receiver test ${id}`)).stdout, /^Delivered: HTTP 204\.\n$/);
+    assertSigned((await receiver.waitFor('test'))[0] as Received, secret);
+    const renewed = await run(running, `event-receiver set ${id} --type account.removed --new-secret --json`);
+    assertPrinted(renewed, ['changeEventReceiver']);
+    assert.notEqual((renewed.json() as { secret: string }).secret, secret);
+    const items = (await run(running, `event-delivery list --receiver ${id} --json`)).json() as {
+      id: string;
+      type: string;
+    }[];
+    assert.deepEqual(
+      items.map(({ type }) => type),
+      ['test'],
+    );
+    assert.equal((await run(running, `event-delivery retry ${items[0]?.id}`)).code, 0);
+    await receiver.waitFor('test', 2);
+    assert.match((await run(running, 'event-receiver list')).stdout, /account\.removed/);
+    assert.equal((await run(running, `event-receiver remove ${id} --yes`)).code, 0);
+    const gone = await run(running, `event-receiver test ${id}`);
+    assert.match(gone.stderr, /No such receiver/);
   });
 
   it('account update keeps what two commands add at once', async () => {
@@ -274,7 +317,7 @@ function comparable({ code, stdout, stderr }: Result) {
     text
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:[\d.]+Z?| UTC)/g, 'TIME')
-      .replace(/pg_[\w-]+/g, 'SECRET')
+      .replace(/pg_[\w-]+|whsec_[\w+/=]+/g, 'SECRET')
       .replace(/sub\/[\w-]{20,}/g, 'sub/SECRET')
       .replace(/[0-9a-f]{32,}/g, 'HASH')
       .replace(/(:|"port": |server .*:)\d{4,5}\b/g, '$1PORT');

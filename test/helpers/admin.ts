@@ -184,6 +184,7 @@ export async function startTestAdmin(
     settings: await openSettings({ ...common, source: { file: null, effective: () => [] } }),
     stats,
     geo: { geo: NO_GEO },
+    events: { test: async () => null },
     notices: {
       confirmations: {
         states: async () => ({ email: null, telegram: null }),

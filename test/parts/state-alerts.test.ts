@@ -17,6 +17,7 @@ function alertsOf(nodes: readonly Partial<FleetNode>[], tls: unknown[] = [], now
     config: { admin, socks: { listeners: tls.map((pair) => ({ tls: pair })) } } as unknown as Config,
     nodes: { list: async () => nodes as FleetNode[] },
     nodeName: 'gate-1',
+    endedTroubles: () => [],
     now,
   });
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
+import { EVENT_NAMES, type EventName } from '../../src/core/notices/event-types.js';
 import { migrate, migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { connectPg } from '../../src/store/pg/connect.js';
@@ -68,3 +69,39 @@ onEachDatabase('a failed migration leaves no part of its changes and no lock', a
   await db.raw('drop table accounts');
   await migrate({ db, kind, where: 'here' });
 });
+
+onEachDatabase(
+  'the channel `webhook` becomes a receiver of events, with what waits in it',
+  async (_open, kind, t) => {
+    const db = await emptyDatabase(t, kind);
+    const before = migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name.endsWith('_pg_receivers')),
+    );
+    await db.migrate.latest(migratorConfig(kind, before));
+    const webhook = { operator: true, url: 'https://shop.example/', secret: 'whsec_AAAA' };
+    await db('settings').insert({ key: 'notices', value: JSON.stringify({ webhook, historyDays: 5 }) });
+    const notice = {
+      key: 'k',
+      id: 'i',
+      type: 'run.failed',
+      at: 1,
+      data: '{}',
+      tries: 1,
+      state: 'pending',
+      due_at: 2,
+    };
+    await db('notices').insert({ ...notice, channel: 'webhook', recipient: 'operator' });
+    await migrate({ db, kind, where: 'here' });
+    const settings = Object.fromEntries((await db('settings')).map(({ key, value }) => [key, value]));
+    assert.deepEqual(JSON.parse(settings['notices']), { historyDays: 5 });
+    const [receiver, ...others] = JSON.parse(settings['event-receivers']);
+    assert.deepEqual(others, []);
+    const { id, url, secret, isEnabled, types } = receiver;
+    assert.deepEqual({ operator: isEnabled, url, secret }, webhook);
+    assert.ok(
+      types.includes('run.failed') && types.every((type: string) => EVENT_NAMES.includes(type as EventName)),
+    );
+    assert.equal((await db('notices').first('recipient'))?.recipient, id);
+  },
+);

@@ -267,7 +267,7 @@ onEachDatabase(
       0,
       'another daemon, or the same one after a restart, does not store it again',
     );
-    const due = await notices.due('email', 5, 10, 60);
+    const due = await notices.due({ channel: 'email' }, 5, 10, 60);
     assert.deepEqual(
       due.map(({ key, at, data, tries }) => [key, at, data, tries]),
       [
@@ -275,24 +275,32 @@ onEachDatabase(
         ['a', 2, { text: TEXT }, 0],
       ],
     );
-    assert.deepEqual(await notices.due('telegram', 5, 10, 60), []);
-    assert.equal(await notices.nextDueAt('email', 0, 60), 1);
+    assert.deepEqual(await notices.due({ channel: 'telegram' }, 5, 10, 60), []);
+    assert.equal(await notices.nextDueAt({ channel: 'email' }, 0, 60), 1);
     const [first] = due;
     assert.ok(first);
     const claims = await Promise.all([notices.claim(first, 5, 50), notices.claim(first, 5, 50)]);
     assert.deepEqual(claims.sort(), [false, true], 'one daemon tries it');
     assert.deepEqual(await notices.triedBetween('email', 4, 5), { count: 1, first: 5 });
     assert.deepEqual(await notices.triedBetween('email', 5, 9), { count: 0, first: null });
-    assert.equal((await notices.due('email', 49, 10, 60)).length, 1, 'the claimed notice is not due');
-    assert.equal((await notices.due('email', 50 - HOUR_MS, 10, 60)).length, 0);
-    assert.equal((await notices.due('email', 50 - DAY_MS, 10, 60)).length, 2, 'the clock has been set back');
+    assert.equal(
+      (await notices.due({ channel: 'email' }, 49, 10, 60)).length,
+      1,
+      'the claimed notice is not due',
+    );
+    assert.equal((await notices.due({ channel: 'email' }, 50 - HOUR_MS, 10, 60)).length, 0);
+    assert.equal(
+      (await notices.due({ channel: 'email' }, 50 - DAY_MS, 10, 60)).length,
+      2,
+      'the clock has been set back',
+    );
     assert.equal(
       (await notices.triedBetween('email', -DAY_MS, 4)).count,
       0,
       'its earlier attempts do not count',
     );
     await notices.release(first);
-    assert.equal((await notices.due('email', 49, 10, 60))[0]?.tries, 0);
+    assert.equal((await notices.due({ channel: 'email' }, 49, 10, 60))[0]?.tries, 0);
     assert.ok(await notices.claim(first, 6, 50));
     await notices.tried('b', { state: 'failed', dueAt: null, detail: TEXT });
     const [newest, oldest] = await notices.list({ since: 0, limit: 10 });
@@ -308,17 +316,17 @@ onEachDatabase(
     await notices.add([notice('kept', 1, 12)]);
     await notices.tried('kept', { state: 'delivered', dueAt: null, detail: '' });
     const keys = async () => (await notices.list({ since: 0, limit: 10 })).map(({ key }) => key).sort();
-    await notices.trim(10, 11);
+    await notices.trim(10, 11, 100);
     assert.deepEqual(
       await keys(),
       ['a', 'kept'],
       'a pending notice, and one whose event could be noticed again',
     );
-    await notices.trim(10, 13);
+    await notices.trim(10, 13, 100);
     assert.deepEqual(await keys(), ['a']);
 
     await notices.add([{ ...notice('of a player', 1), recipient: 'player', accountId: 'one' }]);
-    const order = (await notices.due('email', 60, 10, 60)).map(({ key }) => key);
+    const order = (await notices.due({ channel: 'email' }, 60, 10, 60)).map(({ key }) => key);
     assert.deepEqual(order, ['a', 'of a player'], 'the operator’s first, though it is due later');
     assert.deepEqual(await notices.keysSince(1, 'accounts'), ['of a player'], 'those of accounts');
     assert.deepEqual(await notices.keysSince(2, 'accounts'), []);
@@ -336,7 +344,7 @@ onEachDatabase(
     const many = Array.from({ length: 5 }, (_, i) => of(`loud ${i}`, 'loud', i));
     await notices.add([...many, of('own 0', null, 7), of('own 1', null, 8), of('quiet 0', 'quiet', 9)]);
     const attempt = async (now: number) => {
-      const [due] = await notices.due('email', now, 1, 3);
+      const [due] = await notices.due({ channel: 'email' }, now, 1, 3);
       if (!due || !(await notices.claim(due, now, now + 100))) return null;
       await notices.tried(due.key, { state: 'delivered', dueAt: null, detail: '' });
       return due.key;
@@ -344,7 +352,11 @@ onEachDatabase(
     const order: (string | null)[] = [];
     for (let now = 10; now < 17; now++) order.push(await attempt(now));
     assert.deepEqual(order, ['loud 0', 'own 0', 'quiet 0', 'loud 1', 'own 1', 'loud 2', null]);
-    assert.equal(await notices.nextDueAt('email', 17, 3), null, 'no attempt is due before the hour ends');
+    assert.equal(
+      await notices.nextDueAt({ channel: 'email' }, 17, 3),
+      null,
+      'no attempt is due before the hour ends',
+    );
     const code = { ...of('code', 'loud', 17), type: 'contact.code' as const };
     assert.equal(
       await notices.addSent(code, { sellerPerHour: 3, perMinute: 100 }),
@@ -401,7 +413,7 @@ onEachDatabase('many notices of one account do not delay the notice of another',
   const many = Array.from({ length: 5 }, (_, i) => toPlayer(`many ${i}`, 'loud', i, 'email'));
   await notices.add([...many, toPlayer('other', 'quiet', 9, 'email'), toPlayer('tg', 'loud', 9, 'telegram')]);
   const next = async (now: number, channel: 'email' | 'telegram' = 'email') => {
-    const [due] = await notices.due(channel, now, 1, 60);
+    const [due] = await notices.due({ channel }, now, 1, 60);
     assert.ok(due);
     return due;
   };

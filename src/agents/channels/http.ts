@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { Channel, DeliveryOutcome } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
-import { callHttp, excerpt, type HttpResult, retryAfterMs } from '../http-call.js';
+import { callHttp, excerpt, type HttpResult, type MayConnect, retryAfterMs } from '../http-call.js';
 
 interface HttpChannelOptions {
   readonly url: string;
@@ -10,6 +10,8 @@ interface HttpChannelOptions {
   readonly secret: string | null;
   /** Maximum duration of an attempt, in ms. */
   readonly timeoutMs: number;
+  /** Whether an address may be connected to. Default: every one. */
+  readonly mayConnect?: MayConnect | undefined;
   readonly now: Clock;
 }
 
@@ -35,6 +37,7 @@ export function createSignedPost(options: HttpChannelOptions): SignedPost {
       maxBytes: MAX_ANSWER_BYTES,
       signal,
       timeoutMs: options.timeoutMs,
+      mayConnect: options.mayConnect,
     });
     return outcomeOf(result, options.now());
   };

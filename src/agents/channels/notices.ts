@@ -1,11 +1,10 @@
-// Sends notices by the channels: e-mail, Telegram, WeCom and webhooks.
+// Sends notices by the channels: e-mail, Telegram and WeCom.
 import type { DeliveryOutcome } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { oneLine } from '../../core/text.js';
 import { callHttp, excerpt, retryAfterMs } from '../http-call.js';
-import { createSignedPost } from './http.js';
 
 /** A notice in the form that a channel sends. */
 export interface NoticeMessage {
@@ -15,7 +14,6 @@ export interface NoticeMessage {
   readonly text: string;
   /** E-mail address or chat id; '' for a channel with only one receiver. */
   readonly to: string;
-  readonly body: Readonly<Record<string, unknown>>;
 }
 
 export type SendNotice = (message: NoticeMessage, signal: AbortSignal) => Promise<DeliveryOutcome>;
@@ -33,12 +31,6 @@ export function createNoticeSender(
   deps: SenderDeps,
 ): SendNotice | null {
   switch (channel) {
-    case 'webhook': {
-      const { url, secret } = settings.webhook;
-      if (url === null) return null;
-      const post = createSignedPost({ url, secret, ...deps });
-      return ({ id, body }, signal) => post(id, JSON.stringify(body), signal);
-    }
     case 'email':
       return createEmailSender(settings.email, deps);
     case 'telegram':

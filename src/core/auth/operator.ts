@@ -16,6 +16,9 @@ export const TOKEN_SCOPES = [
   'trace:read',
   'agents:read',
   'agents:write',
+  /** Receivers of events, and what they were sent; of a seller, its own. */
+  'events:read',
+  'events:write',
   'settings:read',
   'settings:write',
   'audit:read',
@@ -47,6 +50,8 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly (typeof TOKEN_SCOPES)[n
     'sessions:read',
     'sessions:write',
     'heartbeats:read',
+    'events:read',
+    'events:write',
     'audit:read',
   ],
   viewer: ['accounts:read', 'sessions:read', 'heartbeats:read', 'audit:read'],

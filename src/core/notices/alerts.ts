@@ -25,6 +25,8 @@ export type AlertType =
   | 'account.suspended'
   | 'run.failed'
   | 'node.lost'
+  | 'node.back'
+  | 'database.trouble'
   | 'certificate.expiring'
   | AlertedAction;
 

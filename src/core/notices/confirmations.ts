@@ -158,7 +158,9 @@ export function reachOf(
     const { isEnabled, expiresAt } = account;
     if (!isEnabled || account.contacts === NO_CONTACTS) continue;
     const contacts = trustedContacts(account, isTrusted);
-    const addresses = CHANNELS.filter((channel) => addressOf(settings, channel, 'player', contacts) !== null);
+    const addresses = CHANNELS.filter(
+      (channel) => addressOf(settings, { channel, recipient: 'player' }, contacts) !== null,
+    );
     players += addresses.length;
     if (expiresAt === null) continue;
     const steps = settings.expiryDays.map((days) => expiresAt - days * DAY_MS);

@@ -2,7 +2,7 @@
 import { CONTACT_LANGUAGES, type Contacts } from '../accounts/fields/contacts.js';
 import { differences } from '../audit/audit.js';
 import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../settings/setting.js';
-import { CHANNELS, type NoticeChannel, type NoticeRecipient, type Way } from './notice.js';
+import { CHANNELS, type NoticeChannel, type Way } from './notice.js';
 
 export const LANGUAGES = CONTACT_LANGUAGES;
 export type Language = (typeof LANGUAGES)[number];
@@ -38,13 +38,6 @@ export interface NoticeSettings {
   readonly handover: Readonly<Record<Language, string | null>>;
   /** Notices also go to addresses of sellers' players that nobody has confirmed. */
   readonly trustSellers: boolean;
-  /** Sends only to the operator. */
-  readonly webhook: {
-    readonly operator: boolean;
-    /** null: not set up. */
-    readonly url: string | null;
-    readonly secret: string | null;
-  };
   readonly email: Receivers & {
     /** null: not set up. */
     readonly host: string | null;
@@ -94,7 +87,6 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
   templates: NO_TEMPLATES,
   handover: { zh: null, en: null },
   trustSellers: false,
-  webhook: { operator: true, url: null, secret: null },
   email: {
     operator: true,
     players: false,
@@ -115,20 +107,22 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
  * stay unchanged.
  */
 export const SECRETS = {
-  webhook: { field: 'secret', sentTo: ['url'] },
   email: { field: 'password', sentTo: ['host', 'port', 'security', 'user'] },
   telegram: { field: 'token', sentTo: ['baseUrl'] },
   wecom: { field: 'key', sentTo: ['baseUrl'] },
 } as const;
 
 /** What each channel needs for sending. */
-const NEEDED = { webhook: ['url'], email: ['host', 'from'], telegram: ['token'], wecom: ['key'] };
+const NEEDED = { email: ['host', 'from'], telegram: ['token'], wecom: ['key'] };
+
+const isChannel = (name: string): name is NoticeChannel => (CHANNELS as readonly string[]).includes(name);
 
 export const isSetUp = (settings: NoticeSettings, channel: NoticeChannel): boolean =>
   NEEDED[channel].every((field) => Boolean(Reflect.get(settings[channel], field)));
 
 export function sendsTo(settings: NoticeSettings, { channel, recipient }: Way): boolean {
-  if (!isSetUp(settings, channel)) return false;
+  // A channel of another version is off.
+  if (!isChannel(channel) || !isSetUp(settings, channel)) return false;
   if (recipient === 'operator')
     return settings[channel].operator && operatorAddress(settings, channel) !== null;
   return (channel === 'email' || channel === 'telegram') && settings[channel].players;
@@ -140,11 +134,10 @@ export function sendsTo(settings: NoticeSettings, { channel, recipient }: Way): 
  */
 export function addressOf(
   settings: NoticeSettings,
-  channel: NoticeChannel,
-  recipient: NoticeRecipient,
+  { channel, recipient }: Way,
   contacts: Contacts,
 ): string | null {
-  if (!sendsTo(settings, { channel, recipient })) return null;
+  if (!isChannel(channel) || !sendsTo(settings, { channel, recipient })) return null;
   if (recipient === 'operator') return operatorAddress(settings, channel);
   return channel === 'email' || channel === 'telegram' ? contacts[channel] : null;
 }
@@ -198,7 +191,7 @@ export function createNoticesSetting(store: SettingStore, ofFile: NoticeSettings
 /** Returns one entry per field: `email.host`. */
 function flat({ revision: _, ...settings }: SavedNoticeSettings): Record<string, unknown> {
   const entries = Object.entries(settings).flatMap(([name, value]): [string, unknown][] =>
-    (CHANNELS as readonly string[]).includes(name)
+    isChannel(name)
       ? Object.entries(value as object).map(([field, of]) => [`${name}.${field}`, of])
       : [[name, value]],
   );

@@ -1,7 +1,9 @@
 // A notice: the announced event, its channel and recipient, and the state of its delivery.
+import type { AuditEntry } from '../audit/audit.js';
 import type { AlertType } from './alerts.js';
+import type { EventName } from './event-types.js';
 
-export const CHANNELS = ['webhook', 'email', 'telegram', 'wecom'] as const;
+export const CHANNELS = ['email', 'telegram', 'wecom'] as const;
 export type NoticeChannel = (typeof CHANNELS)[number];
 
 export const RECIPIENTS = ['operator', 'player'] as const;
@@ -24,7 +26,7 @@ export type NoticeType =
 export interface Announcement {
   /** Names the account or object, the step and the period, so that the same event is not announced twice. */
   readonly key: string;
-  readonly type: NoticeType;
+  readonly type: NoticeType | EventName;
   readonly at: number;
   readonly accountId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
@@ -32,10 +34,10 @@ export interface Announcement {
   readonly keepUntil: number;
 }
 
-/** A channel to a recipient. */
+/** A channel to a recipient. By `webhook` it is a receiver of events, of this id (core/notices/receivers.ts). */
 export interface Way {
-  readonly channel: NoticeChannel;
-  readonly recipient: NoticeRecipient;
+  readonly channel: NoticeChannel | 'webhook';
+  readonly recipient: NoticeRecipient | (string & {});
 }
 
 /** A way that is switched on. */
@@ -55,20 +57,30 @@ export interface Reminder extends Announcement {
 export interface Notice extends Announcement, Way {
   /** GUID, the same at every attempt, so that a receiver can detect repeats. Later notices have greater ids. */
   readonly id: string;
-  /** The seller of the account, for a notice to a player; null or left out: the administrator. */
+  /** The seller of the account, for a notice to a player, or of the receiver; null or left out: the administrator. */
   readonly owner?: string | null;
 }
 
+/** An attempt. `detail`: the receiver's answer, or why there was none. */
+export interface NoticeTry {
+  readonly at: number;
+  readonly tookMs: number;
+  readonly delivered: boolean;
+  readonly detail: string;
+}
+
 export interface DueNotice extends Notice {
-  /** Number of attempts so far. */
+  /** Number of attempts so far, and of those before it was last sent again. */
   readonly tries: number;
+  readonly triesBefore: number;
+  /** The newest ones, oldest first. */
+  readonly attempts: readonly NoticeTry[];
   readonly dueAt: number;
 }
 
 /** A notice in the history. */
-export interface StoredNotice extends Notice {
+export interface StoredNotice extends Omit<DueNotice, 'dueAt'> {
   readonly state: NoticeState;
-  readonly tries: number;
   /** Time of the newest attempt; null: none yet. */
   readonly triedAt: number | null;
   /** Time of the next attempt; null: none. */
@@ -77,20 +89,21 @@ export interface StoredNotice extends Notice {
   readonly detail: string | null;
 }
 
-export interface NoticeFilter {
+/** Left out: any; of channels: all but `webhook`. */
+export interface NoticeScope {
+  readonly channel?: Way['channel'] | undefined;
+  readonly recipient?: Way['recipient'] | undefined;
+  readonly owner?: string | undefined;
+}
+
+export interface NoticeFilter extends NoticeScope {
   readonly state?: NoticeState | undefined;
-  readonly channel?: NoticeChannel | undefined;
   readonly accountId?: string | undefined;
   /** Only notices with smaller ids. */
   readonly before?: string | undefined;
   /** Only notices of this moment or later. */
   readonly since: number;
   readonly limit: number;
-}
-
-export interface WaitingFilter {
-  readonly channel?: NoticeChannel | undefined;
-  readonly recipient?: NoticeRecipient | undefined;
 }
 
 export interface NoticeStore {
@@ -117,22 +130,22 @@ export interface NoticeStore {
    * whether the notice was added: false when another daemon was first.
    */
   addDigest(
-    digest: { readonly channel: NoticeChannel; readonly since: number; readonly until: number },
+    digest: { readonly channel: Way['channel']; readonly since: number; readonly until: number },
     notice: Notice | null,
   ): Promise<boolean>;
-  waiting(which: WaitingFilter): Promise<number>;
+  waiting(which: NoticeScope): Promise<number>;
   /** Returns the number of the discarded waiting notices. */
-  discard(which: WaitingFilter): Promise<number>;
+  discard(which: NoticeScope): Promise<number>;
   /**
-   * Returns at most `limit` notices of a channel that are due by `now`: the operator's first, then those to the players of the seller
+   * Returns at most `limit` notices that are due by `now`: the operator's first, then those to the players of the seller
    * (or the administrator) and the account with the fewest attempts within the last hour, and of these the earliest. Omits those of
    * sellers with `sellerPerHour` such attempts.
    */
-  due(channel: NoticeChannel, now: number, limit: number, sellerPerHour: number): Promise<DueNotice[]>;
+  due(of: NoticeScope, now: number, limit: number, sellerPerHour: number): Promise<DueNotice[]>;
   /** Returns the keys of the notices of this moment or later: those of accounts, or the others. */
   keysSince(since: number, of: 'accounts' | 'alerts'): Promise<string[]>;
-  /** Returns when the channel's next notice is due; null: none, except of sellers that must wait at `now`. */
-  nextDueAt(channel: NoticeChannel, now: number, sellerPerHour: number): Promise<number | null>;
+  /** Returns when the next notice is due; null: none, except of sellers that must wait at `now`. */
+  nextDueAt(of: NoticeScope, now: number, sellerPerHour: number): Promise<number | null>;
   /**
    * Adds a notice whose only attempt is being made, as failed until `tried` says otherwise. Returns false when its seller or its
    * channel has made as many attempts as it may.
@@ -146,7 +159,7 @@ export interface NoticeStore {
    * `until` were made before the clock was set back.
    */
   triedBetween(
-    channel: NoticeChannel,
+    channel: Way['channel'],
     since: number,
     until: number,
   ): Promise<{ count: number; first: number | null }>;
@@ -160,17 +173,33 @@ export interface NoticeStore {
    */
   tried(
     key: string,
-    result: { readonly state: NoticeState; readonly dueAt: number | null; readonly detail: string },
+    result: {
+      readonly state: NoticeState;
+      readonly dueAt: number | null;
+      readonly detail: string;
+      readonly attempts?: readonly NoticeTry[];
+    },
   ): Promise<void>;
   /** Returns notices, newest first. */
   list(filter: NoticeFilter): Promise<StoredNotice[]>;
-  /** Makes a notice that is not pending due now, with all its attempts; null: no notice has this id. */
-  retry(id: string, now: number): Promise<'queued' | 'pending' | null>;
+  /** Makes a notice that is not pending due now, with all its attempts; null: no such notice has this id. */
+  retry(id: string, now: number, of?: NoticeScope): Promise<'queued' | 'pending' | null>;
   /** Returns the runs that failed after a moment, oldest first. */
   failedRuns(
     since: number,
     limit: number,
   ): Promise<{ id: string; agent: string; status: string; error: string | null; finishedAt: number }[]>;
-  /** Removes finished notices that are older than `before` and whose event cannot be found again at `now`. */
-  trim(before: number, now: number): Promise<void>;
+  /**
+   * Takes at most `limit` entries of the audit log that are not announced as events, oldest first, and adds what `noticesOf` makes of
+   * them, in one transaction. Returns their number. @param noticesOf gets the seller of the entry's account
+   */
+  announce(
+    limit: number,
+    noticesOf: (entry: AuditEntry, owner: string | null) => readonly Notice[],
+  ): Promise<number>;
+  /**
+   * Removes finished notices that are older than `before` and whose event cannot be found again at `now`; and of each receiver all
+   * but the newest `perReceiver`.
+   */
+  trim(before: number, now: number, perReceiver: number): Promise<void>;
 }

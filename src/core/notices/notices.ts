@@ -58,11 +58,16 @@ export function createNotices(options: {
   /** Returns the alerts of the state of the service: lost nodes, certificates. */
   readonly stateAlerts: () => Promise<Alert[]>;
   readonly settings: () => NoticeSettings;
+  /** Returns a notice for each receiver of an event; none for what is no event, or one of the audit log. */
+  readonly eventsOf: (found: Announcement, owner: string | null) => readonly Notice[];
+  readonly hasReceivers: () => boolean;
   readonly accounts: () => Iterable<Account>;
   readonly account: (id: string) => Account | undefined;
   readonly quotaUse: (account: Account) => QuotaUse | null;
   /** The start of the day of a time, in ms since the epoch. */
   readonly midnight: (at: number) => number;
+  /** Most notices of one receiver in the history. */
+  readonly keptPerReceiver: number;
   readonly maxLoginFailures: number;
   readonly loginFailureWindowMs: number;
   readonly now: Clock;
@@ -136,12 +141,13 @@ export function createNotices(options: {
       ...(await options.stateAlerts()),
     ];
     const ways = channels.filter(({ recipient }) => recipient === 'operator');
-    const found = alerts.flatMap((each) =>
-      ways.flatMap(({ channel, since }) => {
-        const key = `${alertKey(each)} ${channel} operator`;
-        return each.at <= since || known.has(key) ? [] : [noticeOf(each, key, channel, at)];
-      }),
-    );
+    const all = alerts.flatMap((each) => {
+      const { type, data } = each;
+      const alert = { key: alertKey(each), type, at, data, keepUntil: at + KEEP_ALERT_MS, accountId: null };
+      const to = ways.filter(({ since }) => each.at > since).map((way) => noticeTo(alert, asWay(way)));
+      return [...to, ...options.eventsOf(alert, null)];
+    });
+    const found = all.filter(({ key }) => !known.has(key));
     if (found.length === 0) return 0;
     const sent = new Set((await store.keysSince(at - ALERT_PAUSE_MS, 'alerts')).map(alertSlot));
     const isFirst = ({ key }: Notice) => !sent.has(alertSlot(key)) && sent.add(alertSlot(key));
@@ -151,16 +157,11 @@ export function createNotices(options: {
     return added;
   }
 
-  const noticeOf = ({ type, data }: Alert, key: string, channel: Notice['channel'], at: number): Notice => ({
-    key,
+  const noticeTo = (found: Announcement, way: Way): Notice => ({
+    ...found,
+    key: `${found.key} ${nameOf(way)}`,
     id: newId(),
-    type,
-    at,
-    data,
-    keepUntil: at + KEEP_ALERT_MS,
-    accountId: null,
-    channel,
-    recipient: 'operator',
+    ...way,
   });
 
   /** Records the reminders that are new, with the notices to their players. Returns whether there were any. */
@@ -177,13 +178,13 @@ export function createNotices(options: {
     const isTrusted = trustOf(settings, confirmed);
     const added = await store.record(
       reminders.map((reminder) => ({ ...reminder, id: newId() })),
-      (reminder) => toPlayer(reminder, ways, settings, isTrusted),
+      (reminder) => noticesOf(reminder, ways, settings, isTrusted),
     );
     for (const { key } of reminders) known.add(key);
     return added > 0;
   }
 
-  function toPlayer(
+  function noticesOf(
     reminder: Announcement,
     ways: readonly Way[],
     settings: NoticeSettings,
@@ -192,15 +193,11 @@ export function createNotices(options: {
     const account = options.account(reminder.accountId ?? '');
     if (!account) return [];
     const contacts = trustedContacts(account, isTrusted);
-    return ways
-      .filter(({ channel }) => addressOf(settings, channel, 'player', contacts) !== null)
-      .map((way) => ({
-        ...reminder,
-        key: `${reminder.key} ${nameOf(way)}`,
-        id: newId(),
-        ...asWay(way),
-        owner: account.owner,
-      }));
+    const { owner } = account;
+    const toPlayer = ways
+      .filter((way) => addressOf(settings, way, contacts) !== null)
+      .map((way) => ({ ...noticeTo(reminder, asWay(way)), owner }));
+    return [...toPlayer, ...options.eventsOf(reminder, owner)];
   }
 
   /** Makes the digests that are due. Returns whether any was new. */
@@ -259,11 +256,12 @@ export function createNotices(options: {
       const at = now();
       const settings = options.settings();
       const on = WAYS.filter((way) => sendsTo(settings, way));
-      if (on.length === 0) for (const seen of [failures, guarded]) seen.clear();
-      if (on.length === 0 && wereAllOff) return false;
+      const areAllOff = on.length === 0 && !options.hasReceivers();
+      if (areAllOff) for (const seen of [failures, guarded]) seen.clear();
+      if (areAllOff && wereAllOff) return false;
       const stored = await store.channels();
       await switchOff(stored, settings);
-      wereAllOff = on.length === 0;
+      wereAllOff = areAllOff;
       if (wereAllOff) return false;
       const channels = stored.filter((way) => sendsTo(settings, way));
       if (known.size > MAX_KNOWN) known.clear();
@@ -273,7 +271,7 @@ export function createNotices(options: {
       // After `remind`: what it found is older than a channel that was just switched on.
       const names = new Set(channels.map(nameOf));
       for (const way of on) if (!names.has(nameOf(way))) await store.switchOn(way, now());
-      await store.trim(at - settings.historyDays * DAY_MS, at);
+      await store.trim(at - settings.historyDays * DAY_MS, at, options.keptPerReceiver);
       return alerts > 0 || hasReminders || hasDigest;
     },
 

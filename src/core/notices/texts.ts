@@ -3,7 +3,7 @@ import { DAY_MS } from '../clock.js';
 import { fillText, withoutLinks } from '../text.js';
 import { shownIn } from '../time/time-zone.js';
 import type { AlertedAction } from './alerts.js';
-import type { Announcement, NoticeRecipient } from './notice.js';
+import type { Announcement, NoticeRecipient, NoticeType } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
 import type { DigestData } from './reminders.js';
 
@@ -18,7 +18,7 @@ export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] a
 export const HANDOVER_PLACEHOLDERS = ['address', 'username', 'password', 'expires', 'plan', 'link'];
 
 /** A type of notices; those of all shares of a quota are one kind, and a code has its own text. */
-type Kind = Exclude<Announcement['type'], `account.quota-${number}` | 'contact.code'> | 'account.quota';
+type Kind = Exclude<NoticeType, `account.quota-${number}` | 'contact.code'> | 'account.quota';
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -33,6 +33,8 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   'account.suspended': { zh: '账号 {username} 已暂停', en: 'Account {username} is suspended' },
   'run.failed': { zh: '智能体 {agent} 运行失败', en: 'A run of agent {agent} failed' },
   'node.lost': { zh: '节点 {node} 已失联', en: 'Node {node} is lost' },
+  'node.back': { zh: '节点 {node} 已恢复', en: 'Node {node} is back' },
+  'database.trouble': { zh: '节点 {node} 的数据库曾不可用', en: 'Node {node} had trouble with the database' },
   'certificate.expiring': {
     zh: '证书 {certificate} 即将到期',
     en: 'The certificate {certificate} expires soon',
@@ -128,6 +130,14 @@ const OPERATOR_TEXTS: Readonly<Record<Exclude<Kind, AlertedAction>, Texts>> = {
   'node.lost': {
     zh: '节点 {node} 自 {since}起没有再续约。请检查该机器及其与数据库的连接。',
     en: 'Node {node} has not renewed its lease since {since}. Check its machine and its connection to the database.',
+  },
+  'node.back': {
+    zh: '节点 {node} 自 {since}起失联，现已恢复。',
+    en: 'Node {node}, lost since {since}, serves again.',
+  },
+  'database.trouble': {
+    zh: '节点 {node} 自 {since}至 {until}无法使用数据库（{problem}）。',
+    en: 'Node {node} could not use the database from {since} until {until} ({problem}).',
   },
   'certificate.expiring': {
     zh: '节点 {node} 的证书 {certificate} 将于 {expires}到期（{left}）。请续期后发送 SIGHUP。',

@@ -143,6 +143,7 @@ export function createAuditedSetting<Value>({
   Partial<SettingOptions<Value>> & {
     /** Of the setting in the audit log. */
     readonly name:
+      | 'event-receivers'
       | 'exits'
       | 'game rules'
       | 'notices'

@@ -53,7 +53,6 @@ export const FIELD_TEXTS = {
   'pac-match':
     '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',
   url: 'must be an http:// or https:// URL without a user name or password in it',
-  'signing-secret': 'must be whsec_ followed by at least 12 bytes in base64',
   'mail-address': 'must be an e-mail address',
   'chat-id': 'must be the number of a chat, or @ and the name of a channel',
   'secret-again': 'must be entered again, because its destination has changed',

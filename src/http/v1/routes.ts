@@ -16,6 +16,7 @@ import { accountBulkRoutes } from './accounts/bulk.js';
 import { credentialRoutes, subscriptionRoutes } from './accounts/credentials.js';
 import { contactRoutes, limitRoutes } from './accounts/limits.js';
 import { accountExportRoutes, accountImportRoutes } from './accounts/transfer.js';
+import { eventReceiverRoutes } from './activity/events.js';
 import { heartbeatRoutes } from './activity/heartbeats.js';
 import { loginRoutes } from './activity/logins.js';
 import { noticeRoutes } from './activity/notices.js';
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = [
   ...exitRoutes,
   ...operatorRoutes,
   ...noticeRoutes,
+  ...eventReceiverRoutes,
   ...whitelistRoutes,
   ...gameRuleRoutes,
   ...retentionRoutes,

@@ -22,7 +22,7 @@ import type { Services } from '../../http/services.js';
 import { operatorsOf, tokensOf } from '../auth.js';
 import type { Core } from '../core.js';
 import { nodeNameOf } from '../database/node.js';
-import { retentionOf } from '../operator-settings.js';
+import { receiversOf, retentionOf } from '../operator-settings.js';
 
 /** The routes by the beginning of their paths. A command reads only those that it asks. */
 const GROUPS = {
@@ -37,6 +37,8 @@ const GROUPS = {
   ],
   '/agents': async () => (await import('../../http/v1/agents/agents.js')).agentRoutes,
   '/audit': async () => (await import('../../http/v1/audit.js')).auditRoutes,
+  '/event-receivers': async () => (await import('../../http/v1/activity/events.js')).eventReceiverRoutes,
+  '/event-deliveries': async () => (await import('../../http/v1/activity/events.js')).eventReceiverRoutes,
   '/exits': async () => (await import('../../http/v1/exits.js')).exitRoutes,
   '/heartbeats': async () => (await import('../../http/v1/activity/heartbeats.js')).heartbeatRoutes,
   '/nodes': async () => (await import('../../http/v1/nodes.js')).nodeRoutes,
@@ -125,6 +127,10 @@ async function openServices(core: Core, config: Config, onError: (error: unknown
     playerPage: config.admin.playerPage,
     configuredAddress: { host, port, hostFrom: 'file', portFrom: 'file' },
     machineProblem: () => null,
+    eventReceivers: await settings.open(receiversOf(store.settings, config)),
+    notices: store.notices,
+    wakeNotices: () => undefined,
+    testReceiver: async () => ({ ok: false, detail: 'no daemon runs', again: false }),
     testExit: async () => ({ ok: false, reason: 'no daemon runs' }),
     exitFigures: new ExitFigures(now),
     importing: new Set<string | null>(),

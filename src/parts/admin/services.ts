@@ -22,6 +22,7 @@ import type { Core } from '../core.js';
 import { storeOptions } from '../database/database.js';
 import type { NodePart } from '../database/node.js';
 import type { SessionsPart } from '../database/sessions.js';
+import type { EventsPart } from '../events.js';
 import type { GeoPart } from '../geo.js';
 import type { HeartbeatsPart } from '../heartbeats.js';
 import type { NoticesPart } from '../notices.js';
@@ -40,6 +41,7 @@ export interface ServiceParts {
   readonly geo: Pick<GeoPart, 'geo'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload'>;
   readonly notices: Pick<NoticesPart, 'confirmations' | 'preview' | 'test' | 'wake'>;
+  readonly events: Pick<EventsPart, 'test'>;
   readonly agents: Pick<Services['agents'], 'control'>;
   readonly penalties: Pick<Penalties, 'of'>;
   readonly log: Log;
@@ -107,6 +109,7 @@ export function createServices(parts: ServiceParts): Services {
     nodes: store.nodes,
     node: parts.node,
     notices: store.notices,
+    testReceiver: parts.events.test,
     wakeNotices: notices.wake,
     testNotice: notices.test,
     previewNotices: notices.preview,

@@ -31,7 +31,7 @@ export async function createDatabasePart(config: Config, log: Log) {
 }
 
 /** `log` is the log for background tasks: it suppresses errors that follow from a known problem of the database. */
-type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
+export type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log' | 'endedTroubles'>;
 
 export function createStoragePart(config: Config, store: DaemonStore, log: Log): StoragePart {
   const watch = createStorageWatch({
@@ -87,6 +87,7 @@ function createStorageWatch(deps: {
   const { check, log, monotonicNow } = deps;
   let current: StorageProblem | null = null;
   let since = 0;
+  let ended: { readonly problem: StorageProblem; readonly since: number; readonly until: number }[] = [];
   let checkedAt = Number.NEGATIVE_INFINITY;
   let isStopping = false;
 
@@ -106,6 +107,10 @@ function createStorageWatch(deps: {
     // During the stop the database may be closed under a slow check: only the first problem is logged.
     if (problem === current || (isStopping && current !== null)) return;
     if (current === null) since = monotonicNow();
+    else if (problem === null) {
+      const until = Date.now();
+      ended.push({ problem: current, since: until - Math.round(monotonicNow() - since), until });
+    }
     current = problem;
     if (fault) {
       const { problem, error } = fault;
@@ -135,6 +140,13 @@ function createStorageWatch(deps: {
     async problem(): Promise<StorageProblem | null> {
       // While there is a problem only the timer checks, so that callers do not wait for a lock.
       return current !== null || monotonicNow() - checkedAt < FRESH_MS ? current : checkNow();
+    },
+
+    /** Returns the problems that have ended since the last call, with the time of each. */
+    endedTroubles() {
+      const all = ended;
+      ended = [];
+      return all;
     },
 
     /** A log for background tasks. It suppresses errors that follow from a known problem of the storage, which this watch logs once. */

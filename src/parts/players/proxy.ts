@@ -20,6 +20,7 @@ import type { AccountRecord } from '../../proxy/plane-settings.js';
 import type { PartDeps } from '../core.js';
 import type { PenaltiesPart } from '../database/changes.js';
 import type { SessionsPart } from '../database/sessions.js';
+import type { EventsPart } from '../events.js';
 import type { NoticesPart } from '../notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
@@ -35,6 +36,7 @@ interface ProxyDeps
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'guessed' | 'guarded'>;
+  readonly events: Pick<EventsPart, 'firstLogin'>;
   readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
   readonly firstLogins: Pick<FirstLoginsPart, 'loggedIn'>;
   readonly exitFigures: ExitFigures;
@@ -131,7 +133,7 @@ function followQuotas({ directory, usage, sessions }: ProxyDeps['core'], plane: 
 }
 
 function observe(options: ProxyDeps): Omit<ProxyObserver, 'sessions' | 'exits'> {
-  const { config, stats, notices, penalties, firstLogins, log, core, liveSessions } = options;
+  const { config, stats, notices, events, penalties, firstLogins, log, core, liveSessions } = options;
   const { store, accounts, directory } = core;
   async function suspend({ accountId, limit, client }: GuardEvent): Promise<void> {
     const { after, forMs } = config.guard.suspend;
@@ -168,6 +170,7 @@ function observe(options: ProxyDeps): Omit<ProxyObserver, 'sessions' | 'exits'> 
     },
     logins({ outcome, username, accountId, client, count, at }) {
       if (outcome === 'success' && accountId !== null) {
+        if (directory.byId(accountId)?.lastLoginAt === null) events.firstLogin(accountId, at);
         directory.loggedIn(accountId, at);
         firstLogins.loggedIn(accountId, at);
       }

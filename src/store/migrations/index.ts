@@ -105,4 +105,6 @@ export const migrations: readonly Migration[] = [
   }),
   // The time from the request to the connection, in ms; null: unknown, and of associations.
   columns('0038_record_connect_time', 'session_records', { connect_ms: integer }),
+  { name: '0039_pg_receivers', kind: 'pg', up: notices.widerRecipients },
+  { name: '0040_events', up: notices.events },
 ];

@@ -73,3 +73,53 @@ export async function sellers(db: Knex): Promise<void> {
     table.index(['channel', 'address']);
   });
 }
+
+/** 0039: ids as recipients. SQLite bounds no texts. */
+export const widerRecipients = (db: Knex): Promise<void> =>
+  db.raw('alter table notices alter column recipient type varchar(36)');
+
+/** What the channel `webhook` was sent: accounts one by one in place of the digest. */
+const WEBHOOK_TYPES = [
+  ...['account.expiring', 'account.expired', 'account.quota', 'account.limited', 'account.suspended'],
+  ...['logins.failing', 'run.failed', 'node.lost', 'certificate.expiring'],
+  ...[
+    'token.create',
+    'operator.create',
+    'operator.update',
+    'admin.password',
+    'admin.username',
+    'admin.totp-on',
+  ],
+  ...['admin.totp-off', 'admin.recovery-codes', 'admin.recovery-code-used', 'backup.download'],
+];
+
+/**
+ * 0040: events, which are notices to receivers; the entries of the audit log that become events; the attempts of each notice. The
+ * channel `webhook` of an operator becomes a receiver, with what waits in it.
+ */
+export async function events(db: Knex): Promise<void> {
+  await db.schema.alterTable('notices', (table) => {
+    table.integer('tries_before').notNullable().defaultTo(0);
+    // The newest ones: a JSON array.
+    table.text('attempts').notNullable().defaultTo('[]');
+    table.index(['channel', 'recipient', 'id']);
+    table.index(['recipient', 'due_at'], 'notices_waiting_index', { predicate: db.whereNotNull('due_at') });
+  });
+  await db.schema.alterTable('audit', (table) => {
+    // true: the entry is an event that is not announced yet.
+    table.boolean('event_due');
+    table.index(['id'], 'audit_event_due_index', { predicate: db.whereNotNull('event_due') });
+  });
+  const stored = await db('settings').where({ key: 'notices' }).first('value');
+  const { webhook, ...others } = JSON.parse(stored?.value ?? '{}');
+  await db('settings')
+    .where({ key: 'notices' })
+    .update({ value: JSON.stringify(others) });
+  const { url, secret, operator } = webhook ?? {};
+  // That of the receiver of the configuration, too.
+  const id = '00000000-0000-4000-8000-000000000000';
+  const receiver = { id, owner: null, url, secret, types: WEBHOOK_TYPES, isEnabled: operator !== false };
+  const receivers = url ? [{ ...receiver, createdAt: Date.now() }] : [];
+  if (webhook) await db('settings').insert({ key: 'event-receivers', value: JSON.stringify(receivers) });
+  await db('notices').where({ channel: 'webhook' }).update({ recipient: id });
+}

@@ -11,6 +11,7 @@ import type {
 } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
+import { EVENT_ACTIONS } from '../../core/notices/event-types.js';
 import type { RecordAudit, StoreContext } from '../database.js';
 import {
   containingIn,
@@ -118,7 +119,23 @@ const toAuditRow = ({ by, action, object, before, after }: AuditRecord, id: stri
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
     importId: by.importId ?? null,
+    eventDue: EVENT_ACTIONS.has(action) ? true : null,
   });
+
+/** Returns entries with the seller of their account, in order; an account that is no more had the one of its last entry. */
+export async function entriesWithOwner(db: Knex, ids: readonly string[]) {
+  const query = db('audit').leftJoin('accounts', 'accounts.id', 'object_id').whereIn('audit.id', ids);
+  const found = await find<Stored & { readonly owner: string | null }>(
+    query.orderBy('audit.id').select('audit.*', 'accounts.owner'),
+  );
+  const removed = new Map(
+    found.map((each) => [each.objectId, each.action === 'account.delete' && parse(each.before)?.['owner']]),
+  );
+  return found.map(({ owner, ...stored }) => {
+    const before = removed.get(stored.objectId);
+    return { ...toEntry(stored, undefined), owner: owner ?? (typeof before === 'string' ? before : null) };
+  });
+}
 
 /** @param whole the entry of the import to which the change belongs */
 function toEntry(stored: Stored, whole: Whole | undefined): AuditEntry {

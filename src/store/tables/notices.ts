@@ -1,18 +1,19 @@
 // The notices table.
 import type { Knex } from 'knex';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.js';
-import type {
-  ChannelState,
-  DueNotice,
-  Notice,
-  NoticeChannel,
-  NoticeStore,
-  Reminder,
-  StoredNotice,
-  WaitingFilter,
+import {
+  CHANNELS,
+  type ChannelState,
+  type DueNotice,
+  type Notice,
+  type NoticeScope,
+  type NoticeStore,
+  type Reminder,
+  type StoredNotice,
 } from '../../core/notices/notice.js';
 import type { StoreContext } from '../database.js';
 import { countOf, find, fromRow, having, inTransaction, isDue, slices, toRow } from '../sql.js';
+import { entriesWithOwner } from './logs.js';
 
 /** Accounts with the fewest attempts in this time come first, so that many notices of one account delay no other. */
 const FAIRNESS_WINDOW_MS = HOUR_MS;
@@ -34,31 +35,36 @@ async function insert(db: Knex, rows: readonly Row[]): Promise<string[]> {
   return keys;
 }
 
-/** The query of the waiting notices. */
-function waitingIn(db: Knex, { channel, recipient }: WaitingFilter): Knex.QueryBuilder {
-  return having(db('notices').whereNotNull('due_at'), { channel, recipient });
-}
+const inScope = (db: Knex, { channel, recipient, owner }: NoticeScope): Knex.QueryBuilder =>
+  having(db('notices').whereIn('channel', channel === undefined ? CHANNELS : [channel]), {
+    recipient,
+    owner_id: owner,
+  });
 
-const discard = (db: Knex, which: WaitingFilter): Promise<number> =>
+/** The query of the waiting notices. */
+const waitingIn = (db: Knex, which: NoticeScope): Knex.QueryBuilder =>
+  inScope(db, which).whereNotNull('due_at');
+
+const discard = (db: Knex, which: NoticeScope): Promise<number> =>
   waitingIn(db, which).update({ state: 'discarded', due_at: null });
 
-/** The notices to players that were tried after `since`. */
-const playersSince = (db: Knex, since: number): Knex.QueryBuilder =>
-  db('notices').where({ recipient: 'player' }).where('tried_at', '>', since);
+/** The notices to players, or those to receivers, that were tried after `since`. */
+const triedSince = (db: Knex, channel: NoticeScope['channel'], since: number): Knex.QueryBuilder =>
+  (channel === 'webhook'
+    ? db('notices').where({ channel })
+    : db('notices').whereIn('channel', CHANNELS).where({ recipient: 'player' })
+  ).where('tried_at', '>', since);
 
-/** The channel's notices without those of sellers who must wait, joined with the attempts `by_owner` within the window. */
-function allowed(db: Knex, channel: NoticeChannel, now: number, sellerPerHour: number): Knex.QueryBuilder {
-  const ofOwner = playersSince(db, now - FAIRNESS_WINDOW_MS)
+/** The notices without those of sellers who must wait, joined with the attempts `by_owner` within the window. */
+function allowed(db: Knex, of: NoticeScope, now: number, sellerPerHour: number) {
+  const ofOwner = triedSince(db, of.channel, now - FAIRNESS_WINDOW_MS)
     .groupByRaw("coalesce(owner_id, '')")
     .select({ of_owner: db.raw("coalesce(owner_id, '')") })
     .sum({ by_owner: 'tries' });
-  return db('notices')
+  return waitingIn(db, of)
     .leftJoin(ofOwner.as('owners'), (on) =>
-      on
-        .on('owners.of_owner', db.raw("coalesce(notices.owner_id, '')"))
-        .andOnVal('notices.recipient', 'player'),
+      on.on('owners.of_owner', db.raw("coalesce(notices.owner_id, '')")),
     )
-    .where({ channel })
     .where((may) => may.whereNull('owner_id').orWhereRaw('coalesce(by_owner, 0) < ?', [sellerPerHour]));
 }
 
@@ -127,13 +133,13 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
 
     discard: (which) => discard(db, which),
 
-    async due(channel, now, limit, sellerPerHour) {
-      const ofAccount = playersSince(db, now - FAIRNESS_WINDOW_MS)
-        .where({ channel })
+    async due(of, now, limit, sellerPerHour) {
+      const ofAccount = triedSince(db, of.channel, now - FAIRNESS_WINDOW_MS)
+        .whereIn('channel', [of.channel ?? ''])
         .groupBy('account_id')
         .select({ of_account: 'account_id' })
         .sum({ by_account: 'tries' });
-      const rows: object[] = await allowed(db, channel, now, sellerPerHour)
+      const rows: object[] = await allowed(db, of, now, sellerPerHour)
         .leftJoin(ofAccount.as('lately'), (on) =>
           on.on('lately.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
         )
@@ -146,7 +152,7 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
     },
 
     async addSent(notice, { sellerPerHour, perMinute }) {
-      const of = await playersSince(db, notice.at - FAIRNESS_WINDOW_MS)
+      const of = await triedSince(db, notice.channel, notice.at - FAIRNESS_WINDOW_MS)
         .where({ owner_id: notice.owner ?? null })
         .sum({ tries: 'tries' })
         .first();
@@ -158,13 +164,15 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
 
     async keysSince(since, of) {
       const query = db('notices').where('at', '>=', since);
-      return (of === 'accounts' ? query.whereNotNull('account_id') : query.whereNull('account_id')).pluck(
-        'key',
-      );
+      return (
+        of === 'accounts'
+          ? query.whereNotNull('account_id').whereNot({ channel: 'webhook' })
+          : query.whereNull('account_id')
+      ).pluck('key');
     },
 
-    async nextDueAt(channel, now, sellerPerHour) {
-      const row = await allowed(db, channel, now, sellerPerHour).min({ at: 'due_at' }).first();
+    async nextDueAt(of, now, sellerPerHour) {
+      const row = await allowed(db, of, now, sellerPerHour).min({ at: 'due_at' }).first();
       return row?.at ?? null;
     },
 
@@ -182,30 +190,31 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
       await db('notices').where({ key, state: 'pending' }).update({ due_at: dueAt, tries });
     },
 
-    async tried(key, { state, dueAt, detail }) {
+    async tried(key, { state, dueAt, detail, attempts }) {
       const query = db('notices').where({ key });
-      if (state !== 'delivered') query.where({ state: 'pending' });
-      await query.update({ state, due_at: dueAt, detail });
+      // One that `addSent` added is failed already.
+      if (state !== 'delivered') query.whereIn('state', ['pending', state === 'failed' ? state : 'pending']);
+      const all = attempts && { attempts: JSON.stringify(attempts) };
+      await query.update({ state, due_at: dueAt, detail, ...all });
     },
 
-    async list({ state, channel, accountId, before, since, limit }) {
-      const query = db('notices').where('at', '>=', since).orderBy('id', 'desc').limit(limit);
-      having(query.whereNot({ channel: RECORDED }), { state, channel, account_id: accountId });
+    async list({ state, accountId, before, since, limit, ...scope }) {
+      const query = inScope(db, scope).where('at', '>=', since).orderBy('id', 'desc').limit(limit);
+      having(query, { state, account_id: accountId });
       if (before !== undefined) query.where('id', '<', before);
       const rows: object[] = await query;
       return rows.map(toNotice);
     },
 
-    async retry(id, now) {
-      const queued = await db('notices')
+    async retry(id, now, scope = {}) {
+      const queued = await inScope(db, scope)
         .where({ id })
-        .whereNot({ channel: RECORDED })
         // A code is not stored.
         .whereNot({ type: 'contact.code' })
         .whereNull('due_at')
-        .update({ state: 'pending', due_at: now, tries: 0 });
+        .update({ state: 'pending', due_at: now, tries_before: db.ref('tries') });
       if (queued > 0) return 'queued';
-      return (await db('notices').where({ id }).whereNotNull('due_at').first('id')) ? 'pending' : null;
+      return (await waitingIn(db, scope).where({ id }).first('id')) ? 'pending' : null;
     },
 
     async failedRuns(since, limit) {
@@ -217,7 +226,29 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
         .select('id', 'agent', 'status', 'error', { finishedAt: 'finished_at' });
     },
 
-    async trim(before, now) {
+    announce: (limit, noticesOf) =>
+      inTransaction(db, async (trx) => {
+        const due = () => trx('audit').whereNotNull('event_due');
+        const ids: string[] = await due().orderBy('id').limit(limit).pluck('id');
+        // Another daemon may take some of them meanwhile.
+        const taken = await due()
+          .whereIn('id', ids)
+          .update({ event_due: null })
+          .returning<{ id: string }[]>('id');
+        const isTaken = taken.map(({ id }) => id);
+        const entries = await entriesWithOwner(trx, isTaken);
+        const notices = entries.flatMap(({ owner, ...entry }) => noticesOf(entry, owner));
+        await insert(trx, notices.map(toNoticeRow));
+        return ids.length;
+      }),
+
+    async trim(before, now, perReceiver) {
+      const over = db('notices').where({ channel: 'webhook' }).groupBy('recipient');
+      for (const recipient of await over.havingRaw('count(*) > ?', [perReceiver]).pluck('recipient')) {
+        const ofReceiver = () => db('notices').where({ channel: 'webhook', recipient });
+        const oldest = await ofReceiver().orderBy('id', 'desc').offset(perReceiver).first('id');
+        if (oldest) await ofReceiver().where('id', '<=', oldest.id).delete();
+      }
       const accounts = db('accounts').select('id');
       await db('notices')
         .where('at', '<', before)
@@ -241,7 +272,9 @@ const toNoticeRow = ({ data, owner = null, ...notice }: Notice): Row =>
     data: JSON.stringify(data),
     state: 'pending',
     tries: 0,
+    triesBefore: 0,
     dueAt: notice.at,
+    attempts: '[]',
   });
 
 const toRecordedRow = (reminder: Reminder): Row => ({
@@ -253,7 +286,9 @@ const toRecordedRow = (reminder: Reminder): Row => ({
 
 /** A notice with all columns of its row, more than most callers ask for. */
 function toNotice(row: object): StoredNotice & DueNotice {
-  type Columns = Omit<StoredNotice & DueNotice, 'data'> & { readonly data: string; readonly ownerId: string };
-  const { data, ownerId: owner, ...notice } = fromRow<Columns>(row);
-  return { ...notice, owner, data: JSON.parse(data) as Record<string, unknown> };
+  type Texts = Readonly<Record<'data' | 'attempts' | 'ownerId' | 'nextAt', string>>;
+  type Columns = Omit<StoredNotice & DueNotice, keyof Texts> & Texts;
+  // Only older versions use `nextAt`.
+  const { data, attempts, ownerId: owner, nextAt: _, ...notice } = fromRow<Columns>(row);
+  return { ...notice, owner, data: JSON.parse(data), attempts: JSON.parse(attempts) };
 }

@@ -62,7 +62,6 @@ describe('channels of notices', () => {
   const settings = (change: Json = {}): Json => ({
     ...{ language: 'en', timeZone: 'Asia/Shanghai', expiryDays: [1, 7, 0], quotaPercent: [100, 80] },
     ...{ perMinute: 600, historyDays: 30, templates: TEMPLATES },
-    webhook: { operator: true, url: null },
     email: {
       ...{ operator: true, players: true, host: '127.0.0.1', port: mail.port, security: 'none' },
       ...{ user: 'gate', from: 'gate@example.com', to: 'boss@example.com' },
@@ -117,7 +116,7 @@ describe('channels of notices', () => {
       { templates: { ...TEMPLATES, quota: { zh: null, en: 'x {password}' } } },
       { handover: { zh: null, en: 'x {traffic}' } },
       { handover: { zh: 'x'.repeat(1_001), en: null } },
-      { webhook: { operator: true, url: 'file:///etc/passwd' } },
+      { telegram: { ...(settings()['telegram'] as Json), baseUrl: 'file:///etc/passwd' } },
       { email: { ...(settings()['email'] as Json), to: 'boss@example.com\r\nBcc: all@example.com' } },
     ])
       assert.equal(codeOf(await put(settings(invalid))), 'validation', JSON.stringify(invalid));

@@ -33,6 +33,9 @@ async function setUp(open: Open) {
       audit: store.audit,
       stateAlerts: async () => [],
       settings: () => state.settings,
+      hasReceivers: () => false,
+      eventsOf: () => [],
+      keptPerReceiver: 100,
       accounts: () => accounts.values(),
       account: (id) => accounts.get(id),
       quotaUse: () =>

@@ -36,6 +36,7 @@ describe('confirmation of a console session', async () => {
     ['PATCH', kim, { role: 'operator' }],
     ['PATCH', kim, { isEnabled: true }],
     ['DELETE', `${kim}/totp`, undefined],
+    ['POST', '/api/v1/event-receivers', { url: 'https://example.com/', types: ['account.created'] }],
     ['GET', '/api/v1/backup', undefined],
     ['GET', '/api/v1/accounts/export?withHashes=true', undefined],
   ] as const;
@@ -75,6 +76,8 @@ describe('confirmation of a console session', async () => {
   it('the document names the operations that need it, and no other gives lasting access', async () => {
     const needing = routes.filter((route) => route.needsConfirmation).map((route) => route.operationId);
     assert.deepEqual(needing.sort(), [
+      'addEventReceiver',
+      'changeEventReceiver',
       'changeOperator',
       'confirmTotp',
       'createOperator',

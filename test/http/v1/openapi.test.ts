@@ -65,10 +65,12 @@ test('what creates something or changes accounts takes an idempotency key, and n
     .flatMap((methods) => Object.values(methods))
     .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'Idempotency-Key'));
   assert.deepEqual(keyed.map(({ operationId }) => operationId).sort(), [
+    'addEventReceiver',
     'addExit',
     'changeAccount',
     'changeAccountLimits',
     'changeAccounts',
+    'changeEventReceiver',
     'confirmContact',
     'createAccount',
     'createAccounts',

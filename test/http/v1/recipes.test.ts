@@ -1,15 +1,17 @@
 // The recipes for a shop in etc/api.md: each program sells, renews, suspends, resumes and removes an account, as it is written there, and an
 // order that is sent twice counts once.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import ts from 'typescript';
 import { NO_PLAN_LIMITS } from '../../../src/core/accounts/plans/plans.js';
 import { PROJECT, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { freePort } from '../../helpers/ports.js';
 import { needs } from '../../helpers/programs.js';
 import { suiteScope } from '../../helpers/suite.js';
 
@@ -66,6 +68,26 @@ describe('recipes for a shop', () => {
       PULSEGATE_URL: daemon.adminUrl,
       PULSEGATE_TOKEN: secret,
     };
+  });
+
+  test('a program takes events, with their signatures', async (t) => {
+    await writeRecipe('receive.mjs');
+    const port = await freePort();
+    const added = await daemon.api('POST', '/api/v1/event-receivers', {
+      url: `http://127.0.0.1:${port}/`,
+      types: ['account.created'],
+    });
+    const { secret, id } = added.json as { secret: string; id: string };
+    const child = spawn(process.execPath, ['receive.mjs'], {
+      cwd: folder,
+      env: { ...process.env, PORT: String(port), SECRET: secret },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill());
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    assert.equal((await daemon.api('POST', '/api/v1/accounts', { username: 'heard' })).status, 201);
+    assert.equal((await lines.next()).value, 'account.created heard');
+    await daemon.api('DELETE', `/api/v1/event-receivers/${id}`);
   });
 
   async function sell(name: string, shop: (...words: string[]) => Promise<string>): Promise<void> {

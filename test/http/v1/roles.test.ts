@@ -11,9 +11,18 @@ import { fromBase32, totpCodes } from '../../helpers/totp.js';
 
 /**
  * `all`: every signed-in user; `own`: every signed-in user, who sees only their own data; `overview`: data of all accounts
- * together; `operator`: no sellers and viewers; the others depend on the scopes of the role. sellers.test.ts tests which accounts a seller sees.
+ * together; `operator`: no sellers and viewers; `seller`: sellers and the administrator; the others depend on the scopes of the role. sellers.test.ts tests which accounts a seller sees.
  */
-type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'overview' | 'operator' | 'administrator';
+type Decision =
+  | 'public'
+  | 'all'
+  | 'own'
+  | 'read'
+  | 'write'
+  | 'overview'
+  | 'operator'
+  | 'seller'
+  | 'administrator';
 
 const DECISIONS: Readonly<Record<string, Decision>> = {
   signIn: 'public',
@@ -100,6 +109,13 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   testGameRules: 'administrator',
   getRetention: 'administrator',
   setRetention: 'administrator',
+  listEventReceivers: 'seller',
+  addEventReceiver: 'seller',
+  changeEventReceiver: 'seller',
+  removeEventReceiver: 'seller',
+  testEventReceiver: 'seller',
+  listEventDeliveries: 'seller',
+  retryEventDelivery: 'seller',
   listNotices: 'administrator',
   retryNotice: 'administrator',
   discardNotices: 'administrator',
@@ -146,7 +162,7 @@ describe('operators', async () => {
     assert.deepEqual([...all.operations].sort(), Object.keys(DECISIONS).sort());
     const may: Readonly<Record<string, readonly Decision[]>> = {
       viewer: ['public', 'all', 'own', 'read', 'overview'],
-      seller: ['public', 'all', 'own', 'read', 'write'],
+      seller: ['public', 'all', 'own', 'read', 'write', 'seller'],
       operator: ['public', 'all', 'own', 'read', 'write', 'overview', 'operator'],
     };
     for (const [role, allowed] of Object.entries(may)) {
@@ -185,9 +201,12 @@ describe('operators', async () => {
     };
     assert.deepEqual(
       audit.items.map(({ actor, action }) => [actor, action]),
-      [[name, 'account.create']],
+      [
+        [name, 'account.create'],
+        [name, 'operator.new-address'],
+      ],
     );
-    assert.equal(audit.total, 1, 'the total does not count the entries of others');
+    assert.equal(audit.total, 2, 'the total does not count the entries of others');
 
     const wrong = { current: 'not-this-one', next: 'another-password' };
     const changePassword = '/api/v1/settings/admin-password';

@@ -100,6 +100,8 @@ describe('a seller', async () => {
       confirmTotp: () => ({ code: '123456' }),
       disableTotp: () => ({ code: '123456' }),
       renewRecoveryCodes: () => ({ code: '123456' }),
+      addEventReceiver: () => ({ url: 'https://example.com/', types: ['account.created'] }),
+      changeEventReceiver: () => ({ isEnabled: false }),
       createToken: () => ({ name: 't', scopes: ['accounts:read'] }),
       setAdminPassword: () => ({ current: 'x', next: 'another-password' }),
     };

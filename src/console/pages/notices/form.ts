@@ -104,9 +104,6 @@ const FIELDS: Readonly<Record<string, NoticeField>> = {
   'wecom.key': { ...secret, label: 'notices.key', isStored: ({ wecom }) => wecom.hasKey },
   'wecom.baseUrl': { ...server('https://qyapi.weixin.qq.com'), ...baseUrl },
   'wecom.operator': operator,
-  'webhook.url': { ...text, ...keyed('notices.url'), placeholder: 'https://example.com/notices' },
-  'webhook.secret': { ...secret, ...keyed('notices.secret'), isStored: ({ webhook }) => webhook.hasSecret },
-  'webhook.operator': operator,
   ...Object.fromEntries(
     TEMPLATES.flatMap((name) =>
       LANGUAGES.map((language) => [
@@ -124,7 +121,6 @@ export const CHANNELS: Readonly<
   email: { target: 'email.host', needs: ['email.host', 'email.from', 'email.to'] },
   telegram: { target: 'telegram.baseUrl', needs: ['telegram.token', 'telegram.chatId'] },
   wecom: { target: 'wecom.baseUrl', needs: ['wecom.key'] },
-  webhook: { target: 'webhook.url', needs: ['webhook.url'] },
 };
 
 /** The labels of all fields, for the search of the settings, with the keys of the configuration that have the same values. */

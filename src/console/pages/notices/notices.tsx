@@ -21,7 +21,7 @@ const TONES: Readonly<Record<NoticeState, Tone>> = {
   discarded: 'none',
 };
 const STATES = Object.keys(TONES) as NoticeState[];
-const CHANNELS: readonly NoticeChannel[] = ['webhook', 'email', 'telegram', 'wecom'];
+const CHANNELS: readonly NoticeChannel[] = ['email', 'telegram', 'wecom'];
 
 /** What was sent, and on the second tab when and by which channels. */
 export function NoticesPage({ tab }: { tab: 'history' | 'settings' }) {

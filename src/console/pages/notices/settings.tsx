@@ -85,7 +85,7 @@ function NoticesForm({
   );
 }
 
-const CHANNEL_ORDER = ['email', 'telegram', 'wecom', 'webhook'] as const;
+const CHANNEL_ORDER = ['email', 'telegram', 'wecom'] as const;
 
 /** What the operator is asked before it is saved, because it changes whom messages are sent to. */
 interface Asked {

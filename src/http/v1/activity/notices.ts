@@ -8,9 +8,9 @@ import { Count, component, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { idCursors } from '../cursors.js';
 
 export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
-const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });
+export const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });
 
-const Notice = component('Notice', {
+export const Notice = component('Notice', {
   id: Guid,
   /** `account.expiring`, `account.expired`, `account.quota-80`, `accounts.digest`, `logins.failing`, `run.failed`, `token.create` … */
   type: z.string(),
@@ -91,6 +91,15 @@ export const noticeRoutes = [
   }),
 ];
 
-function presentNotice({ key: _, keepUntil: _until, owner: _owner, dueAt, ...notice }: StoredNotice) {
+export function presentNotice(stored: StoredNotice) {
+  const {
+    key: _,
+    keepUntil: _until,
+    owner: _owner,
+    triesBefore: _before,
+    attempts: _all,
+    dueAt,
+    ...notice
+  } = stored;
   return withTimes({ ...notice, nextTryAt: dueAt }, 'at', 'triedAt', 'nextTryAt');
 }

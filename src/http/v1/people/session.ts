@@ -1,5 +1,6 @@
 // /api/v1/session: console sign-in and sign-out, and the identity of the caller.
 import { z } from 'zod';
+import { ADMINISTRATOR, auditRecord } from '../../../core/audit/audit.js';
 import { ROLES } from '../../../core/auth/operator.js';
 import { isoOrNull } from '../../../core/clock.js';
 import { printable } from '../../../core/text.js';
@@ -94,7 +95,7 @@ export const sessionRoutes = [
     success: [200, 'Signed in.', Me],
     problems: [401, 429],
     async handle({ body: { username, password, code }, ctx }, deps) {
-      const { attempts, principals, consoleSessions, log } = deps;
+      const { attempts, principals, consoleSessions, knownSources, audit, log } = deps;
       const { client } = ctx.state;
       if (attempts.isFull(client)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(client);
@@ -103,12 +104,13 @@ export const sessionRoutes = [
       if (!principal) return refuseLate(deps, client, username);
       const { operator, secondFactor } = principal;
       const credentials = principal.fingerprint();
+      const isNewAddress = !(await knownSources.has(operator?.id ?? null, client));
+      const by = { name: username, via: 'console', address: client, operatorId: operator?.id } as const;
       if (secondFactor.isEnabled()) {
         if (code === undefined) {
           attempts.succeeded(client);
           return { problem: 'totp-required' };
         }
-        const by = { name: username, via: 'console', address: client, operatorId: operator?.id } as const;
         const isGood = await checkCode(deps, principal, code, by);
         if (isGood === false) return refuseLate(deps, client, username);
         if (isGood !== true) {
@@ -119,6 +121,11 @@ export const sessionRoutes = [
       attempts.succeeded(client);
       const value = await consoleSessions.open(username, operator, client, credentials);
       if (value === null) return { problem: 'wrong-credentials' };
+      await knownSources.add(operator?.id ?? null, client);
+      const object = operator
+        ? ({ type: 'operator', id: operator.id, name: operator.name } as const)
+        : ADMINISTRATOR;
+      if (isNewAddress) await audit.add([auditRecord(by, 'operator.new-address', object)]);
       log.info({ client, username: printable(username) }, 'console sign-in');
       const caller = callerOf(operator, null, { via: 'console', name: username, address: client, key: null });
       return {

@@ -54,7 +54,6 @@ const COMMON = {
 };
 
 const receivers = { operator: z.boolean(), players: z.boolean() };
-const webhook = { operator: z.boolean(), url: Url.nullable() };
 const email = {
   ...receivers,
   /** null: the daemon sends no e-mail. */
@@ -73,7 +72,6 @@ const has = z.boolean();
 const BuiltIn = z.object({ zh: z.string(), en: z.string() });
 const SHOWN = {
   ...COMMON,
-  webhook: z.object({ ...webhook, hasSecret: has }),
   email: z.object({ ...email, hasPassword: has }),
   telegram: z.object({ ...telegram, hasToken: has }),
   wecom: z.object({ ...wecom, hasKey: has }),
@@ -89,14 +87,7 @@ const NoticeSettings = component('NoticeSettings', {
 
 /** Left out: keeps the secret, while its destination stays unchanged. null: removes the secret. */
 const SecretIn = z.string().min(1).max(1_000).nullable().optional();
-const SigningSecret = z
-  .string()
-  .max(1_000)
-  .refine((text) => /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text), fault('signing-secret'))
-  .nullable()
-  .optional();
 const CHANNEL_CHANGES = {
-  webhook: z.object({ ...webhook, secret: SigningSecret }),
   email: z.object({ ...email, password: SecretIn }),
   /** `123456:ABC-DEF…`: the form of BotFather's tokens. */
   telegram: z.object({
@@ -146,7 +137,7 @@ const NoticeTest = component('NoticeTest', {
   ...z.object(CHANNEL_CHANGES).partial().shape,
 });
 
-const TestResult = component('NoticeTestResult', {
+export const TestResult = component('NoticeTestResult', {
   delivered: z.boolean(),
   /** The receiver's answer, or why the receiver could not be reached. */
   detail: z.string(),
