@@ -1,5 +1,5 @@
 // `pulsegate admin`: the administrator's credentials.
-import { adminCredentialsGivenBy } from '../config/credentials.js';
+import { readAdminCredentials } from '../config/credentials.js';
 import type { CredentialSources } from '../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../core/auth/people-passwords.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
@@ -20,7 +20,7 @@ export const addAdminCommands: AddCommands = (program) => {
     .examples('admin set-password --password-stdin < password.txt')
     .runs(
       async ({ io, load, core }, { username, keepTokens = false, passwordStdin }) => {
-        const ofThisProcess = await adminCredentialsGivenBy(io.env);
+        const { givenBy: ofThisProcess } = await readAdminCredentials(io.env);
         // Check before the prompt, so that nobody types a password in vain.
         const ofLastStart = await withExistingCore(await load(), ({ credentials }) => credentials.givenBy());
         rejectManagedCredentials({ ...ofLastStart, ...ofThisProcess }, username);

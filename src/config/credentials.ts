@@ -12,36 +12,27 @@ const MAX_BYTES = 4096;
 /**
  * Reads the user name from PULSEGATE_ADMIN_USERNAME, and the password from the first of PULSEGATE_ADMIN_PASSWORD, the file
  * PULSEGATE_ADMIN_PASSWORD_FILE and the systemd credential `admin-password`. A trailing line break of a file is not part of
- * the password.
+ * the password. `givenBy` names the sources, for error messages and logs.
  * @throws ConfigError when the file cannot be read or is empty, or when both password variables are set
  */
 export async function readAdminCredentials(
   env: Readonly<Record<string, string | undefined>>,
-): Promise<GivenCredentials> {
+): Promise<GivenCredentials & { readonly givenBy: CredentialSources }> {
   const username = env['PULSEGATE_ADMIN_USERNAME'];
   const given = await readPassword(env);
-  return { ...(username ? { username } : {}), ...(given ? { password: given.password } : {}) };
-}
-
-/** The sources of the credentials, as text for error messages and logs. Throws like `readAdminCredentials`. */
-export async function adminCredentialsGivenBy(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<CredentialSources> {
-  const given = await readPassword(env);
   return {
-    ...(env['PULSEGATE_ADMIN_USERNAME'] ? { username: 'the variable PULSEGATE_ADMIN_USERNAME' } : {}),
-    ...(given ? { password: given.by } : {}),
+    ...(username ? { username } : {}),
+    ...(given ? { password: given.password } : {}),
+    givenBy: {
+      ...(username ? { username: 'the variable PULSEGATE_ADMIN_USERNAME' } : {}),
+      ...(given ? { password: given.by } : {}),
+    },
   };
-}
-
-interface GivenPassword {
-  readonly password: string;
-  readonly by: string;
 }
 
 async function readPassword(
   env: Readonly<Record<string, string | undefined>>,
-): Promise<GivenPassword | undefined> {
+): Promise<{ readonly password: string; readonly by: string } | undefined> {
   const text = env['PULSEGATE_ADMIN_PASSWORD'];
   const file = env['PULSEGATE_ADMIN_PASSWORD_FILE'];
   if (text && file) {

@@ -6,8 +6,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MAX_PARCEL } from '../proxy/io/native/carrier.js';
-import { type NotifySocket, openNotifySocket } from '../proxy/io/native/notify.js';
+import { tryOr } from '../core/errors.js';
+import { MAX_PARCEL, sendDescriptor } from '../proxy/io/native/carrier.js';
+import { AF_UNIX, codeOf, loadLibc, SOCK_DGRAM } from '../proxy/io/native/libc.js';
 import { PARCEL_NAME } from './sockets.js';
 
 export type ServiceManager = ReturnType<typeof createServiceManager>;
@@ -18,7 +19,7 @@ export interface ServiceManagerOptions {
   /** Called when systemd-notify sends the messages. */
   readonly needsHelper?: () => void;
   /** Returns null when direct system calls are not available. */
-  readonly openSocket?: (path: string) => NotifySocket | null;
+  readonly openSocket?: typeof openNotifySocket | (() => null);
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -178,4 +179,31 @@ function watchdogIntervalMs(env: Environment): number | null {
   const usec = Number(env['WATCHDOG_USEC']);
   const forUs = env['WATCHDOG_PID'] === undefined || env['WATCHDOG_PID'] === String(process.pid);
   return env['NOTIFY_SOCKET'] && forUs && usec > 0 ? Math.max(1, Math.floor(usec / 2000)) : null;
+}
+
+/**
+ * Opens a socket for datagrams to `path`; one that begins with `@` is an abstract address (unix(7)).
+ * @returns null where there are no direct system calls, or no descriptor
+ */
+function openNotifySocket(path: string) {
+  const libc = tryOr(null, loadLibc);
+  if (libc === null) return null;
+  const fd = libc.socket(AF_UNIX, SOCK_DGRAM);
+  if (fd < 0) return null;
+  const isAbstract = path.startsWith('@');
+  const name = Buffer.from(path);
+  if (isAbstract) name[0] = 0;
+  // The length of an abstract address is its end; a path ends with a NUL.
+  const address = Buffer.concat([Buffer.from([AF_UNIX, 0]), name, Buffer.alloc(isAbstract ? 0 : 1)]);
+  return {
+    /** @returns null once it is sent; else a system error code, EAGAIN when the receiver is behind */
+    send(text: string): string | null {
+      const bytes = Buffer.from(text);
+      return libc.sendTo(fd, bytes, bytes.length, address, address.length) < 0 ? codeOf(libc.errno()) : null;
+    },
+    /** Sends a descriptor with the text. */
+    sendDescriptor: (text: string, given: number): string | null =>
+      sendDescriptor(libc, fd, address, text, given),
+    close: () => void libc.close(fd),
+  };
 }

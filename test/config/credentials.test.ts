@@ -4,8 +4,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { adminCredentialsGivenBy, readAdminCredentials } from '../../src/config/credentials.js';
+import { readAdminCredentials as read } from '../../src/config/credentials.js';
 import { messageOf } from '../helpers/config-file.js';
+
+async function readAdminCredentials(env: Record<string, string>) {
+  const { givenBy: _, ...credentials } = await read(env);
+  return credentials;
+}
 
 describe('admin credentials', () => {
   let folder = '';
@@ -32,7 +37,7 @@ describe('admin credentials', () => {
   });
 
   it('are reported with their source', async () => {
-    const sources = adminCredentialsGivenBy;
+    const sources = async (env: Record<string, string>) => (await read(env)).givenBy;
     assert.deepEqual(await sources({}), {});
     assert.deepEqual(await sources({ PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: 'p' }), {
       username: 'the variable PULSEGATE_ADMIN_USERNAME',

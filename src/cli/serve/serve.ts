@@ -1,5 +1,5 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
-import { adminCredentialsGivenBy, readAdminCredentials } from '../../config/credentials.js';
+import { readAdminCredentials } from '../../config/credentials.js';
 import type { Override } from '../../config/overrides.js';
 import { fromHandedConfig, hashSources } from '../../config/sources.js';
 import { changedKeys } from '../../config/units.js';
@@ -80,7 +80,7 @@ export async function serve(
   const restarts = createRestarts(libc !== null);
   const loadControlPlane = async () => {
     const loaded = await load();
-    const credentials = await readCredentials(io.env);
+    const credentials = await readAdminCredentials(io.env);
     if (running === null) warnOfConfig(loaded, credentials, log);
     const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
     const options = { config: loaded.config, source, given: credentials, log, recentLog, restarts };
@@ -91,7 +91,9 @@ export async function serve(
   for (;;) {
     const daemon = await startDaemon({ config, sources, log, sockets, handed, loadControlPlane }).catch(
       async (error: unknown) => {
-        throw await explained(error, await load());
+        const { storeOptions } = await import('../../parts/database/database.js');
+        const { explainStartError } = await import('../../store/store.js');
+        throw await explainStartError(error, storeOptions((await load()).config));
       },
     );
     running = daemon;
@@ -118,17 +120,6 @@ export async function serve(
     // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
     process.exit(exitCode);
   }
-}
-
-/** Names what is wrong with the database, where that is the cause. */
-async function explained(error: unknown, { config }: Loaded): Promise<unknown> {
-  const { storeOptions } = await import('../../parts/database/database.js');
-  const { explainStartError } = await import('../../store/store.js');
-  return explainStartError(error, storeOptions(config));
-}
-
-async function readCredentials(env: CommandIo['env']) {
-  return { ...(await readAdminCredentials(env)), givenBy: await adminCredentialsGivenBy(env) };
 }
 
 function warnOfConfig({ warnings }: Loaded, { password, givenBy }: GivenCredentials, log: Logger): void {
