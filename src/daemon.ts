@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { type HandedConfig, toHandedConfig } from './config/sources.js';
-import type { Config, PlayersConfig } from './config.js';
+import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import type { Log } from './core/log.js';
 import { SessionRegistry } from './core/sessions/session-registry.js';
@@ -23,7 +23,7 @@ import type { PlaneFailure } from './proxy/plane/plane.js';
 import type { GivenSocket } from './systemd/sockets.js';
 
 interface DaemonOptions {
-  readonly config: PlayersConfig;
+  readonly config: Config;
   /** As of `hashSources`. */
   readonly sources: string | null;
   readonly log: Log;

@@ -39,30 +39,10 @@ export async function findConfigFile({
   return null;
 }
 
-/** The sections that serve players. */
-const PLAYERS_SECTIONS = [
-  'socks',
-  'egress',
-  'guard',
-  'trace',
-  'dns',
-  'geo',
-  'heartbeats',
-  'timeZone',
-  'dataDir',
-  'log',
-  'controlPlaneNice',
-  'shutdownGraceMs',
-  'stopTimeoutMs',
-] as const satisfies readonly (keyof Config)[];
-
-/** The configuration of what serves players. */
-export type PlayersConfig = Pick<Config, (typeof PLAYERS_SECTIONS)[number]>;
-
 export interface HandedConfig {
   /** As of `hashSources`. */
   readonly sources: string | null;
-  /** A `PlayersConfig` as plain data: secrets are objects with their text under `SECRET`. */
+  /** A `Config` as plain data: secrets are objects with their text under `SECRET`. */
   readonly config: unknown;
 }
 
@@ -85,19 +65,15 @@ export async function hashSources(options: LoadOptions): Promise<string | null> 
   }
 }
 
-export function toHandedConfig(sources: string | null, config: PlayersConfig): HandedConfig {
-  const sections = Object.fromEntries(PLAYERS_SECTIONS.map((section) => [section, config[section]]));
+export function toHandedConfig(sources: string | null, config: Config): HandedConfig {
   const reveal = (value: unknown) => (value instanceof Secret ? { [SECRET]: value.reveal() } : value);
-  return { sources, config: replaceIn(sections, reveal) };
+  return { sources, config: replaceIn(config, reveal) };
 }
 
 /** Returns the configuration that the process before had, if this one's is the same; otherwise null. @param handed of its state */
-export function fromHandedConfig(
-  handed: HandedConfig | undefined,
-  sources: string | null,
-): PlayersConfig | null {
+export function fromHandedConfig(handed: HandedConfig | undefined, sources: string | null): Config | null {
   if (!handed || sources === null || handed.sources !== sources) return null;
   const wrap = (value: unknown) =>
     isPlainObject(value) && typeof value[SECRET] === 'string' ? new Secret(value[SECRET]) : value;
-  return replaceIn(handed.config, wrap) as PlayersConfig;
+  return replaceIn(handed.config, wrap) as Config;
 }

@@ -1,14 +1,14 @@
 // The limits of this process (getrlimit(2)), and those of connections, which the configuration sets or `auto` derives from the limit
 // of file descriptors (RLIMIT_NOFILE).
 import { readFileSync } from 'node:fs';
-import type { Config, PlayersConfig } from '../config.js';
+import type { Config } from '../config.js';
 import { tryOr } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { preparePriorities, yieldToPlayers } from '../proxy/thread-priority.js';
 import type { Part } from './lifecycle.js';
 
 /** Maximum number of concurrent connections: as configured, or derived from the file descriptor limit. */
-export function maxConnections({ socks }: PlayersConfig): number {
+export function maxConnections({ socks }: Config): number {
   if (socks.maxConnections !== 'auto') return socks.maxConnections;
   return connectionsFor(descriptorLimit(), hasTls(socks));
 }
@@ -19,7 +19,7 @@ export function hasTls({ listeners }: Config['socks']): boolean {
 }
 
 /** Maximum number of connections without a request. `auto` keeps half of the connections for sessions. */
-export function maxHandshakes(config: PlayersConfig): number {
+export function maxHandshakes(config: Config): number {
   const { maxHandshakes } = config.socks;
   return maxHandshakes === 'auto' ? Math.max(1, Math.floor(maxConnections(config) / 2)) : maxHandshakes;
 }
@@ -80,7 +80,7 @@ export function connectionsFor(descriptors: number, hasTls: boolean): number {
 export const reservedOf = (descriptors: number): number => Math.max(RESERVED, Math.floor(descriptors / 10));
 
 /** Created before the threads of players, and started when all of them run. */
-export function createPriorityPart({ controlPlaneNice }: PlayersConfig, log: Log): Part {
+export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part {
   if (controlPlaneNice > 0) preparePriorities();
   return {
     name: 'priority',

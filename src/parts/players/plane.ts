@@ -1,6 +1,6 @@
 // The data plane as a part of the daemon: chooses the engine and its settings, and starts it, with the sessions of the process before.
 import { once } from 'node:events';
-import type { PlayersConfig } from '../../config.js';
+import type { Config } from '../../config.js';
 import type { Log } from '../../core/log.js';
 import type { SessionRegistry } from '../../core/sessions/session-registry.js';
 import { within } from '../../core/timers.js';
@@ -23,7 +23,7 @@ export type PlanePart = ReturnType<typeof createPlanePart>;
  * native engine is not available.
  */
 export function createPlanePart(deps: {
-  readonly config: PlayersConfig;
+  readonly config: Config;
   readonly geo: Pick<GeoPart, 'files' | 'onLoaded'>;
   readonly sessions: SessionRegistry;
   /** From the process before; null: nothing. */

@@ -1,6 +1,6 @@
 // Converts the configuration into the settings of the data plane.
 import { readSecretFile } from '../../agents/secrets.js';
-import type { PlayersConfig } from '../../config.js';
+import type { Config } from '../../config.js';
 import type { ClassGuard } from '../../core/accounts/usage/guard.js';
 import { parsePortRange } from '../../core/endpoints.js';
 import { type Exit, exitOfUpstream, NEW_EXIT, parseProxy, upstreamId } from '../../core/exits/exit.js';
@@ -9,7 +9,7 @@ import type { UpstreamRule } from '../../proxy/upstreams/rules.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
 
 /** Throws StartError (`secret-file`). */
-export function proxySettings(config: PlayersConfig): ProxySettings {
+export function proxySettings(config: Config): ProxySettings {
   const { socks } = config;
   const { classes, allowUnderscore, exitTest: _, exitChecks, ...rules } = config.egress;
   const { maxWaitMs, suspend, ...limits } = config.guard;
@@ -53,13 +53,13 @@ export function proxySettings(config: PlayersConfig): ProxySettings {
 const publicEnds = ({
   portRange,
   publicAddress,
-}: Pick<PlayersConfig['socks']['bind'], 'portRange' | 'publicAddress'>) => ({
+}: Pick<Config['socks']['bind'], 'portRange' | 'publicAddress'>) => ({
   portRange: parsePortRange(portRange ?? ''),
   publicAddresses: [publicAddress ?? []].flat(),
 });
 
 /** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */
-function upstreamRules(rules: PlayersConfig['socks']['upstreams']): UpstreamRule[] {
+function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
   return rules.map(({ match, exit, proxy, username, password, passwordFile, names }, i) => {
     const where = proxy === null ? null : parseProxy(proxy);
     if (where === null) return { match, upstream: null };
@@ -72,7 +72,7 @@ function upstreamRules(rules: PlayersConfig['socks']['upstreams']): UpstreamRule
 }
 
 /** The exits of the configuration, without passwords: those of the rules for upstream proxies. */
-export function configuredExits({ socks: { upstreams } }: PlayersConfig): Exit[] {
+export function configuredExits({ socks: { upstreams } }: Config): Exit[] {
   return upstreams.flatMap(({ exit, proxy, username, names }, i) => {
     if (proxy === null) return [];
     const name = exitOfUpstream(exit, i);

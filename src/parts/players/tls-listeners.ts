@@ -1,7 +1,7 @@
 // Listeners of players with a certificate: the TLS thread accepts connections on the public socket, and passes the decrypted
 // streams to the data plane over a private Unix socket.
 import { join } from 'node:path';
-import type { PlayersConfig, TlsPair } from '../../config.js';
+import type { Config, TlsPair } from '../../config.js';
 import { isSocketPath } from '../../core/endpoints.js';
 import { StartError } from '../../core/errors.js';
 import { type Endpoint, formatHostPort } from '../../core/ip.js';
@@ -17,7 +17,7 @@ export type TlsListenersPart = ReturnType<typeof createTlsListenersPart>;
 
 /** Reads the certificates of all listeners. Throws ConfigError for an invalid certificate. */
 export function createTlsListenersPart(
-  config: PlayersConfig,
+  config: Config,
   sockets: ListeningSockets | null,
   log: Pick<Log, 'warn' | 'error'>,
 ) {
