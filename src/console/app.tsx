@@ -35,6 +35,7 @@ const PLACES: readonly {
   { path: 'plans', icon: 'plans', key: 'p', text: 'settings.plans', right: 'setPlans' },
   { path: 'operators', icon: 'operators', key: 'r', text: 'operators.title', right: 'listOperators' },
   { path: 'notices', icon: 'send', key: 'n', text: 'settings.notices', right: 'listNotices' },
+  { path: 'events', icon: 'events', key: 'v', text: 'events.title', right: 'listEventReceivers' },
   { path: 'audit', icon: 'audit', key: 'u', text: 'settings.audit', right: 'listAudit' },
   { path: 'settings', icon: 'settings', key: 'e', text: 'nav.settings' },
 ];
@@ -205,6 +206,7 @@ const PAGES = {
   plans: lazyPage(async () => (await import('./pages/plans/plans.js')).PlansPage),
   operators: lazyPage(async () => (await import('./pages/operators/operators.js')).OperatorsPage),
   notices: lazyPage(async () => (await import('./pages/notices/notices.js')).NoticesPage),
+  events: lazyPage(async () => (await import('./pages/events/events.js')).EventsPage),
   audit: lazyPage(async () => (await import('./pages/audit/audit.js')).AuditPage),
   settings: lazyPage(async () => (await import('./pages/settings/settings.js')).SettingsPage),
 };
@@ -231,6 +233,7 @@ function Page({ path }: { path: readonly string[] }) {
   if (first === 'plans') return <PAGES.plans />;
   if (first === 'operators') return <PAGES.operators />;
   if (first === 'notices') return <PAGES.notices tab={second === 'settings' ? 'settings' : 'history'} />;
+  if (first === 'events') return <PAGES.events />;
   if (first === 'audit') return <PAGES.audit />;
   if (first === 'settings') return <PAGES.settings section={second} />;
   return <Gone icon="search" of="page.none" to={[]} back="page.none.back" />;

@@ -4,6 +4,7 @@ import { describe } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';
 import { useFormConsole } from '../helpers/form-console.js';
 import { accountFormTests } from './forms-accounts.js';
+import { eventFormTests } from './forms-events.js';
 import { exitFormTests } from './forms-exits.js';
 import { keptFormTests } from './forms-kept.js';
 import { sellingTests } from './forms-selling.js';
@@ -16,6 +17,7 @@ describe('forms', { skip: noBrowser }, () => {
   keptFormTests(forms);
   accountFormTests(forms);
   exitFormTests(forms);
+  eventFormTests(forms);
   sharedFormTests(forms);
   sellingTests(forms);
 });

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { REASON_TEXTS as LINE_TEXTS } from '../../src/account-files/reasons.js';
 import { AUDIT_ACTIONS } from '../../src/core/audit/audit.js';
+import { EVENT_NAMES } from '../../src/core/notices/event-types.js';
 import { REASON_TEXTS } from '../../src/http/api/problem.js';
 import { FIELD_TEXTS } from '../../src/http/api/schemas.js';
 import { routes } from '../../src/http/v1/routes.js';
@@ -102,6 +103,11 @@ test('every action of the audit log has a text', () => {
   for (const action of AUDIT_ACTIONS) {
     assert.ok(chinese.has(`audit.${action}`), action);
   }
+});
+
+test('every type of an event has a text', () => {
+  for (const name of EVENT_NAMES)
+    assert.ok(chinese.has(`notices.type.${name}`) || chinese.has(`audit.${name}`), name);
 });
 
 test('every reason for a failed line of an import has a Chinese text, and no other has', () => {

@@ -32,6 +32,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/settings/games',
   '/notices',
   '/notices/settings',
+  '/events',
   '/settings/nodes',
   '/audit',
   '/settings/log',

@@ -114,6 +114,9 @@ export async function startWorld(
     PAYLOADS.slice(0, 4).map((message) => daemon.api('POST', '/api/v1/agents/parrot/messages', { message })),
   );
   const runId = String((sent[0]?.json as { runId?: string } | undefined)?.runId);
+  // Nobody listens there.
+  const types = ['account.created', 'account.changed', 'session.opened', 'operator.new-address'];
+  await daemon.api('POST', '/api/v1/event-receivers', { url: 'http://127.0.0.1:9/events', types });
   const { AID } = await daemon.account(name(0));
   await daemon.api('PATCH', `/api/v1/accounts/${AID}`, {
     limits: { quotaBytes: 5_000_000_000, maxSessions: 4 },

@@ -44,7 +44,9 @@ export function useFormConsole(): FormConsole {
     const admin = { playerPage: { enabled: true } };
     const [browser, started] = await Promise.all([
       launchBrowser(),
-      startTestDaemon(scope, { config: { egress, timeZone: 'Asia/Shanghai', admin } }),
+      startTestDaemon(scope, {
+        config: { egress, timeZone: 'Asia/Shanghai', admin, events: { maxTries: 1 } },
+      }),
     ]);
     scope.after(() => browser.close());
     windows = consoleWindows(scope, browser);

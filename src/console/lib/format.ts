@@ -1,4 +1,4 @@
-// Formats numbers, sizes, times and schedules for people, in the language shown.
+// Formats numbers, sizes, times and schedules for people, in the language shown; and reads numbers that they type.
 import { language, t } from './i18n.js';
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
@@ -128,3 +128,24 @@ const dayWord = (day: string): string =>
 
 const timesWords = (times: string): string =>
   times === WHOLE_DAY ? t('schedule.allDay') : times.replace('-', '–');
+
+/**
+ * Returns the stored number of a text that was typed; null for an empty text, undefined for a text that is not a number within the
+ * limits. The stored number is the typed one times `scale`.
+ */
+export function readNumber(
+  text: string,
+  { scale = 1, min, max, whole = false }: { scale?: number; min: number; max: number; whole?: boolean },
+): number | null | undefined {
+  const given = text.normalize('NFKC').trim();
+  if (given === '') return null;
+  if (!(whole ? /^[+-]?\d+$/ : /^[+-]?(\d+\.?\d*|\.\d+)$/).test(given)) return undefined;
+  const number = Math.round(Number(given) * scale);
+  return Number.isSafeInteger(number) && number >= min && number <= max ? number : undefined;
+}
+
+/** Returns the text of a stored number with all digits: reading the text gives the same number. */
+export function numberText(value: number | null, scale = 1): string {
+  if (value === null) return '';
+  return scale === 1 ? String(value) : (value / scale).toFixed(9).replace(/\.?0+$/, '');
+}

@@ -1,7 +1,7 @@
 // The fields of the notice settings, each described once: how its value is a text, and how the text is read.
 import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../../api-types.js';
+import { readNumber } from '../../lib/format.js';
 import { type TextKey, t } from '../../lib/i18n.js';
-import { readNumber } from '../../lib/number-text.js';
 import { LEFT_EXAMPLE } from '../../locales/notices.js';
 import { optionsOf } from '../../ui/form.js';
 

@@ -1,13 +1,16 @@
-// Notices: their settings, and their history with recipients, answers of the receivers, and a button that sends a notice again.
+// Notices: their settings, and their history with recipients, answers of the receivers, and a button that sends a notice again. And
+// that list, which events have too.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Notice, NoticeChannel, NoticeState } from '../../api-types.js';
 import { call, may } from '../../lib/api.js';
-import { isTextKey, t } from '../../lib/i18n.js';
+import { t, textOf } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, PermittedButton, State, type Tone } from '../../ui/basics.js';
-import { AskButton, useAction } from '../../ui/dialog.js';
+import { AskButton, FormDialog, useAction } from '../../ui/dialog.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
-import { FilterChips, List, PageHead } from '../../ui/list/list.js';
+import { FilterChips, List, type ListProps, PageHead } from '../../ui/list/list.js';
 import { Tabs } from '../../ui/menu.js';
 import { Empty, Failure } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -46,7 +49,7 @@ function NoticeHistory() {
     'listNotices',
     {
       query: {
-        state: STATES.find((state) => state === query.get('state')),
+        state: stateIn(query),
         channel: CHANNELS.find((channel) => channel === query.get('channel')),
         ...partsOf(query, 'account', 'cursor'),
         limit: 100,
@@ -54,80 +57,34 @@ function NoticeHistory() {
     },
     { topics: ['notices'], everyMs: 10_000 },
   );
-  const { error, run } = useAction();
-  const retry = (one: Notice) =>
-    run(async () => {
-      await call('retryNotice', { params: { id: one.id } });
-      notify(t('notices.retried'));
-      list.reload();
-    });
   const waiting = list.data?.waiting ?? 0;
   return (
-    <List
+    <SentList
       list={list}
+      name={t('settings.notices')}
+      retryBy="retryNotice"
       chips={
-        <>
-          <FilterChips name="state" values={STATES} text={(state) => t(`notices.state.${state}`)} />
-          <FilterChips name="channel" values={CHANNELS} text={(channel) => t(`notices.channel.${channel}`)} />
-        </>
+        <FilterChips name="channel" values={CHANNELS} text={(channel) => t(`notices.channel.${channel}`)} />
       }
       tools={waiting > 0 && <DiscardWaiting waiting={waiting} done={list.reload} />}
-      empty={() => (
+      empty={
         <Empty icon="search" title={t('notices.empty')}>
           <p>{t('notices.empty.text')}</p>
           <a class="button primary" href={href(['notices', 'settings'])}>
             {t('notices.setUp')}
           </a>
         </Empty>
-      )}
-      table={{
-        label: t('settings.notices'),
-        columns: columns((one) => void retry(one)),
-        table: 'notices',
-        id: (one) => one.id,
-      }}
-    >
-      {error ? <Failure error={error} /> : null}
-    </List>
+      }
+      to={[
+        column<Notice>('channel', 'notices.channel', { width: 96, from: 620 }, (one) =>
+          t(`notices.channel.${one.channel}`),
+        ),
+        column<Notice>('to', 'notices.to', { width: 88, from: 760 }, (one) =>
+          t(`notices.to.${one.recipient}`),
+        ),
+      ]}
+    />
   );
-}
-
-function columns(retry: (one: Notice) => void): readonly Column<Notice>[] {
-  const onPhone = (one: Notice) => {
-    const sent = [t(`notices.channel.${one.channel}`), ' ', <Ago key="at" at={one.at} />];
-    return (
-      <Lines end of={[state(one), one.state === 'failed' ? <Retry notice={one} retry={retry} /> : sent]} />
-    );
-  };
-  const aboutOnPhone = (one: Notice) => (
-    <div class="over-two-lines">
-      <About notice={one} />
-    </div>
-  );
-  const state = (one: Notice) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>;
-  return [
-    column(
-      'state',
-      'account.state',
-      { width: 104, phone: { width: 148, align: 'end', cell: onPhone } },
-      state,
-    ),
-    column('about', 'notices.about', { phone: { isFirst: true, cell: aboutOnPhone } }, (one) => (
-      <About notice={one} />
-    )),
-    column('channel', 'notices.channel', { width: 96, from: 620 }, (one) =>
-      t(`notices.channel.${one.channel}`),
-    ),
-    column('to', 'notices.to', { width: 88, from: 760 }, (one) => t(`notices.to.${one.recipient}`)),
-    column('answer', 'notices.answer', { from: 900 }, (one) => (
-      <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
-        {one.detail ?? '—'}
-      </span>
-    )),
-    column('tries', 'notices.tries', { width: 80, from: 1000, align: 'end' }, (one) => one.tries),
-    column('at', 'notices.at', { width: 104, from: 520, align: 'end' }, (one) => <Ago at={one.at} />),
-    column('retry', '', { width: 88 }, (one) => <Retry notice={one} retry={retry} />),
-  ];
 }
 
 function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }) {
@@ -150,38 +107,114 @@ function DiscardWaiting({ waiting, done }: { waiting: number; done: () => void }
   );
 }
 
-function Retry({ notice, retry }: { notice: Notice; retry: (one: Notice) => void }) {
-  if (notice.state !== 'failed' || notice.type === 'contact.code') return null;
+export const stateIn = (query: URLSearchParams) => STATES.find((state) => state === query.get('state'));
+
+export type Sent = Omit<Notice, 'channel' | 'recipient'>;
+
+export const SentState = ({ of: { state } }: { of: Sent }) => (
+  <State tone={TONES[state]}>{t(`notices.state.${state}`)}</State>
+);
+
+interface SentListProps<T extends Sent>
+  extends Omit<ListProps<{ readonly items: readonly T[]; readonly nextCursor: string | null }>, 'table'> {
+  readonly name: string;
+  readonly retryBy: 'retryNotice' | 'retryEventDelivery';
+  /** The columns that say who got it; a phone shows the first one. */
+  readonly to: readonly Column<T>[];
+  /** More of one, which then opens; a button in its dialog sends it again. */
+  readonly detail?: (one: T) => ComponentChildren;
+}
+
+/** What was sent, newest first. */
+export function SentList<T extends Sent>({ name, retryBy, to, detail, chips, ...props }: SentListProps<T>) {
+  const { error, run } = useAction();
+  const [shown, show] = useState<T | null>(null);
+  const sendAgain = async ({ id }: T) => {
+    await call(retryBy, { params: { id } });
+    notify(t('notices.retried'));
+    props.list.reload();
+    show(null);
+  };
+  const retry = (one: T) =>
+    one.state === 'failed' &&
+    one.type !== 'contact.code' && (
+      <PermittedButton to={retryBy} kind="quiet" onClick={() => void run(() => sendAgain(one))}>
+        {t('notices.retry')}
+      </PermittedButton>
+    );
+  const table = { label: name, columns: columnsOf(to, retry), table: retryBy, id: ({ id }: T) => id };
   return (
-    <PermittedButton to="retryNotice" kind="quiet" onClick={() => retry(notice)}>
-      {t('notices.retry')}
-    </PermittedButton>
+    <List
+      {...props}
+      chips={
+        <>
+          <FilterChips name="state" values={STATES} text={(state) => t(`notices.state.${state}`)} />
+          {chips}
+        </>
+      }
+      table={detail ? { ...table, open: show } : table}
+    >
+      {error ? <Failure error={error} /> : null}
+      {shown && (
+        <FormDialog
+          title={aboutText(shown.type, shown.data)}
+          wide
+          onClose={() => show(null)}
+          action={t('notices.retry')}
+          isReady={shown.state !== 'pending'}
+          send={() => sendAgain(shown)}
+        >
+          {detail?.(shown)}
+        </FormDialog>
+      )}
+    </List>
+  );
+}
+
+function columnsOf<T extends Sent>(to: readonly Column<T>[], retry: Column<T>['cell']): Column<T>[] {
+  const state = (one: T) => <SentState of={one} />;
+  const sent = (one: T) => [to[0]?.cell(one), ' ', <Ago key="at" at={one.at} />];
+  const onPhone = (one: T) => <Lines end of={[state(one), retry(one) || sent(one)]} />;
+  const phone = { width: 148, align: 'end', cell: onPhone } as const;
+  const aboutOnPhone = (one: T) => <div class="over-two-lines">{about(one)}</div>;
+  return [
+    column('state', 'account.state', { width: 104, phone }, state),
+    column('about', 'notices.about', { phone: { isFirst: true, cell: aboutOnPhone } }, about),
+    ...to,
+    column('answer', 'notices.answer', { from: 900 }, (one) => (
+      <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
+        {one.detail ?? '—'}
+      </span>
+    )),
+    column('tries', 'notices.tries', { width: 80, from: 1000, align: 'end' }, (one) => one.tries),
+    column('at', 'notices.at', { width: 104, from: 520, align: 'end' }, (one) => <Ago at={one.at} />),
+    column('retry', '', { width: 112 }, retry),
+  ];
+}
+
+function about({ type, accountId, data }: Sent) {
+  return (
+    <a class="plain" {...(accountId !== null && { href: href(['accounts', accountId]) })}>
+      {aboutText(type, data)}
+    </a>
   );
 }
 
 const NAMES = ['username', 'client', 'agent', 'name', 'certificate', 'node'];
 
-function About({ notice: { type, accountId, data } }: { notice: Notice }) {
+function aboutText(type: string, data: Sent['data']): string {
+  const { sessions, expiring, expired, quota } = data;
   const name = String(NAMES.map((key) => data[key]).find((value) => value != null) ?? '');
-  const counts = ['expiring', 'expired', 'quota'].map((part) => Number(data[part] ?? 0));
-  const n = counts.reduce((sum, each) => sum + each, 0);
-  const text = type === 'accounts.digest' ? t('notices.type.digest', { n }) : textOf(type, name);
-  return accountId === null ? (
-    <span>{text}</span>
-  ) : (
-    <a class="plain" href={href(['accounts', accountId])}>
-      {text}
-    </a>
-  );
+  if (type === 'accounts.digest') {
+    const n = [expiring, expired, quota].reduce((sum: number, part) => sum + Number(part ?? 0), 0);
+    return t('notices.type.digest', { n });
+  }
+  const [, percent] = /^account\.quota-(\d+)$/.exec(type) ?? [];
+  if (percent !== undefined) return t('notices.type.quota', { name, n: percent });
+  const value = Array.isArray(sessions) ? t('overview.sessionCount', { n: sessions.length }) : name;
+  return value === '' ? typeText(type) : t('audit.field', { field: typeText(type), value });
 }
 
-function textOf(type: string, name: string): string {
-  const quota = /^account\.quota-(\d+)$/.exec(type);
-  if (quota) return t('notices.type.quota', { name, n: quota[1] ?? '' });
-  const own = `notices.type.${type}`;
-  if (isTextKey(own)) return t(own, { name });
-  // The other alerts are entries of the audit log.
-  const key = `audit.${type}`;
-  const text = isTextKey(key) ? t(key) : type;
-  return name === '' ? text : t('audit.field', { field: text, value: name });
-}
+/** The types that are entries of the audit log have its texts. */
+export const typeText = (type: string): string =>
+  textOf(`notices.type.${type}`) ?? textOf(`audit.${type}`) ?? type;

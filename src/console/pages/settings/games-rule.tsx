@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { GameRule } from '../../api-types.js';
 import { controlOf } from '../../lib/draft.js';
+import { readNumber } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
-import { readNumber } from '../../lib/number-text.js';
 import { Field, Input, InputField, optionsOf, Segments, Select } from '../../ui/form.js';
 
 const DEFAULT_BYTES = '4096';

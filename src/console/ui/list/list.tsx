@@ -23,7 +23,7 @@ interface Page<Row> {
   readonly total?: number;
 }
 
-interface ListProps<P extends Page<unknown>> {
+export interface ListProps<P extends Page<unknown>> {
   readonly list: Pick<Loaded<P>, 'data' | 'error' | 'reload' | 'pending'>;
   /** What the search box asks for; left out: no search. */
   readonly search?: string;

@@ -4,9 +4,15 @@ import type { ComponentChildren } from 'preact';
 import type { Account, AccountChange, AccountLimits } from '../../../api-types.js';
 import { may, useUser } from '../../../lib/api.js';
 import { type Controlled, toggled } from '../../../lib/draft.js';
-import { expiry, localTime, scheduleEntries, scheduleWords } from '../../../lib/format.js';
+import {
+  expiry,
+  localTime,
+  numberText,
+  readNumber,
+  scheduleEntries,
+  scheduleWords,
+} from '../../../lib/format.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
-import { numberText, readNumber } from '../../../lib/number-text.js';
 import { href } from '../../../lib/router.js';
 import { Pieces } from '../../../ui/basics.js';
 import { ExpiryField, expiryText, NEVER, readExpiry } from '../../../ui/expiry-field.js';

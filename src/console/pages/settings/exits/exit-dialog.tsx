@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Exit, ExitChange } from '../../../api-types.js';
 import { call } from '../../../lib/api.js';
 import { toggled, useDraft } from '../../../lib/draft.js';
+import { numberText, readNumber } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
-import { numberText, readNumber } from '../../../lib/number-text.js';
 import { type DialogOf, FormDialog } from '../../../ui/dialog.js';
 import {
   Area,
