@@ -1,5 +1,4 @@
 // Detects the encoding of a text file from its bytes, and decodes it as a stream.
-
 import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { succeeds } from '../core/errors.js';

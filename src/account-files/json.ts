@@ -1,5 +1,4 @@
 // Accounts as a JSON array of objects (RFC 8259), parsed and written one object at a time.
-
 import { Readable } from 'node:stream';
 import { parseJson } from '../core/text.js';
 import { because, type FileView, type ReasonCode, toRow } from './reasons.js';

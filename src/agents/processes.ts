@@ -1,5 +1,4 @@
 // Processes of agents: sends signals to process groups, and finds processes that survived a crash of the daemon.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { RUN_ID_VARIABLE } from '../core/agents/run-store.js';

@@ -1,5 +1,4 @@
 // Reads the YAML file and keeps the line and column of each key for error messages.
-
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {

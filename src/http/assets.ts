@@ -1,5 +1,4 @@
 // Built files for browsers: the console and the player page. The folder is listed once, and the files are sent with a strict Content-Security-Policy.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import type { Context, Middleware } from 'koa';

@@ -1,5 +1,4 @@
 // Reads a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal names what was expected.
-
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';

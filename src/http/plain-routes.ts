@@ -1,5 +1,4 @@
 // Routes outside /api/v1: health, the control socket's own, and webhooks.
-
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type Router from '@koa/router';

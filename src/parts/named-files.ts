@@ -1,5 +1,4 @@
 // Checks the configured files for `config check` and `doctor`. The daemon makes the same checks at its start.
-
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { allowWarnings, lostPaths } from '../agents/confinement/access.js';

@@ -1,6 +1,5 @@
 // On Linux the threads that serve players have names, for `top -H`, and come before all other threads of the process when the
 // processors are busy: an export, a search or an import then waits for players, and not they for it.
-
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';

@@ -1,5 +1,4 @@
 // The journal of systemd: whether an output is one, and how a line says its priority (sd-daemon(3)).
-
 import { fstatSync } from 'node:fs';
 import { tryOr } from '../core/errors.js';
 

@@ -1,5 +1,4 @@
 // Agents behind HTTP servers: `http`, and `openai`, any server with the chat-completions API.
-
 import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { parseJson } from '../../core/text.js';

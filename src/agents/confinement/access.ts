@@ -1,5 +1,4 @@
 // What the program of a `command` agent may read, write and use up, and what one that was written before these rules misses.
-
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { tryOr } from '../../core/errors.js';

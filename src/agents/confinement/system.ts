@@ -1,6 +1,5 @@
 // The system calls that confine a thread and the programs that it starts: Landlock (landlock(7)) and prctl(2). Linux on x64 and
 // arm64, through koffi.
-
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { getSystemErrorName } from 'node:util';

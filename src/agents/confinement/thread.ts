@@ -1,6 +1,5 @@
 // The thread of a `command` agent: gives up its rights, then starts the programs, which inherit what is left. A process that did so
 // and became the program would cost an agent's run a start of Node.
-
 import { stat } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AgentInput, AgentOutput } from '../../core/agents/runs.js';

@@ -1,5 +1,4 @@
 // `pulsegate account add`, `account update` and `account link`: they read or generate a password, and print the proxy link.
-
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { addressesOfText } from '../../core/accounts/access/address-list.js';

@@ -1,6 +1,5 @@
 // Texts in the reader's language. The console and the player page share this module, and each provides its own texts. And the Chinese
 // of the reasons that the daemon writes in English for programs.
-
 import type { FieldError, ImportReport } from '../api-types.js';
 import type { TEXTS } from '../locales/index.js';
 import type { TEXTS as PLAYER_TEXTS } from '../locales/player.js';

@@ -1,6 +1,5 @@
 // What a player changes: the connected devices, one line per client address; the addresses that need no password, for games that
 // cannot log in; and the password, which is shown in the formats of the players' programs. The daemon stores only a hash of it.
-
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';

@@ -1,5 +1,4 @@
 // The rules of webhook requests: validation of the body, session key, idempotency key, response.
-
 import { createHash } from 'node:crypto';
 import { decoded, parseJson, UTF8_WITHOUT_MARK } from '../text.js';
 import type { RunKind } from './runs.js';

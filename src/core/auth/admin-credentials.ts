@@ -1,5 +1,4 @@
 // The administrator's user name and password: one setting with a password hash. There is no default password.
-
 import { randomBytes } from 'node:crypto';
 import { isValidPassword } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';

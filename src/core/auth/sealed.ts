@@ -1,5 +1,4 @@
 // Texts that are stored encrypted: secrets of second factors, and answers kept for a repeated request.
-
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { tryOr } from '../errors.js';
 

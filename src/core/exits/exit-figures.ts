@@ -1,6 +1,5 @@
 // What this daemon knows of each exit: bytes of its sessions since the start, connect times and failures of the last hour, and which
 // of its ways out work.
-
 import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { parseIp } from '../ip.js';
 import { getOrAdd } from '../maps.js';

@@ -1,6 +1,5 @@
 // The operator's game rules: which GameID a flow has, by its destination or by its first client bytes. Those of the configuration file
 // apply until an operator saves others. Changes apply to new flows.
-
 import type { Actor } from '../audit/audit.js';
 import { createAuditedSetting, type RefusalOf, type SettingStore } from '../settings/setting.js';
 import { type Flow, type GameMatch, readDestination } from './game-destination.js';

@@ -1,5 +1,4 @@
 // Sums of heartbeat entries over time, by account and game, so that charts never read the entries themselves.
-
 import type { Traffic } from '../accounts/usage/limits.js';
 import { OTHER_GAMES } from '../accounts/usage/usage.js';
 import { type Clock, RANGES, type Range, stepsOf } from '../clock.js';

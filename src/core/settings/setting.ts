@@ -1,6 +1,5 @@
 // A setting that operators change at run time: text in the database, the parsed value in memory. Several processes can change it at the
 // same moment: each change starts from the stored value, and is made again when another one came first.
-
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import { succeeds } from '../errors.js';
 import { createTurns } from '../turns.js';

@@ -1,5 +1,4 @@
 // Converts between UTC and local times of IANA time zones.
-
 import { DAY_MS } from '../clock.js';
 import { succeeds } from '../errors.js';
 

@@ -1,6 +1,5 @@
 // The six endpoints of the account API: five that need the credentials of the administrator or an operator, and GetCurrentUser for
 // local clients. Paths are case-insensitive.
-
 import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { isExpired } from '../../core/accounts/account.js';

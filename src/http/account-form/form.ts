@@ -1,6 +1,5 @@
 // The account form of CCProxy as its panels send it: `add=1&enable=1&username=…&userid=-1`, `edit=1&…&userid=NAME`,
 // `delete=1&userid=NAME`. Values may be UTF-8 or GBK, and no client sends a Content-Type.
-
 import { parse } from 'node:querystring';
 import { networksOfRange } from '../../core/accounts/access/address-list.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';

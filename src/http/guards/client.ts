@@ -1,5 +1,4 @@
 // Determines the client's address, which must be on the whitelist, and the requested hosts: from the socket, and behind a trusted proxy from its headers.
-
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';

@@ -1,5 +1,4 @@
 // The player page's view of its account.
-
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { includesAddress } from '../../core/accounts/access/address-list.js';

@@ -1,6 +1,5 @@
 // The pages of all lists, also of those in memory, and their cursors: the only module that writes and reads them. To clients they are
 // opaque.
-
 import { z } from 'zod';
 import { guidOf } from '../../core/ids.js';
 import { parseJson } from '../../core/text.js';

@@ -1,5 +1,4 @@
 // Every route of /api/v1, in the order of the OpenAPI document, and how they are served: with the services that the caller may use.
-
 import type Router from '@koa/router';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { accountsOfSeller } from '../../core/accounts/owned-accounts.js';

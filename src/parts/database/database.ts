@@ -1,5 +1,4 @@
 // Opens and migrates the database of the daemon, and watches whether it is usable: logs the problem and its end once.
-
 import { readSecretFile } from '../../agents/secrets.js';
 import type { Config } from '../../config.js';
 import {

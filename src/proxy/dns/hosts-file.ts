@@ -1,5 +1,4 @@
 // /etc/hosts (hosts(5)) in memory: read at the start, and again after each change.
-
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { tryOr } from '../../core/errors.js';

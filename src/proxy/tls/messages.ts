@@ -1,5 +1,4 @@
 // The messages between the control plane and the TLS thread.
-
 import type { ListenerSpec } from '../messages.js';
 import type { ProxySettings } from '../plane-settings.js';
 

@@ -1,5 +1,4 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
-
 import { inspectDatagrams } from '../../core/egress/bittorrent.js';
 import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';

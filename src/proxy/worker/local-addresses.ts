@@ -1,5 +1,4 @@
 // The addresses of this machine, to recognize destinations that are listeners of this process.
-
 import { networkInterfaces } from 'node:os';
 import { tryOr } from '../../core/errors.js';
 import { formatIp, type IpBytes } from '../../core/ip.js';

@@ -1,7 +1,6 @@
 // A worker's thread: builds the engine, connects the channel, and runs until it is asked to stop.
 // plane.ts watches its exit. After an error the worker's sessions end, the error is logged with its stack, and plane.ts
 // restarts the worker.
-
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { succeeds } from '../../core/errors.js';
 import type { Answer, Question } from '../dns/messages.js';

@@ -1,5 +1,4 @@
 // SQLite: the default, with one file in the data folder and one daemon.
-
 import { statSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

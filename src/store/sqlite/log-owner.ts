@@ -1,7 +1,6 @@
 // Which database file a write-ahead log belongs to. SQLite applies `pulsegate.db-wal` to whatever file is beside it under the name
 // `pulsegate.db`, even to a backup that was put in the place of the database, and so damages it
 // (https://www.sqlite.org/howtocorrupt.html, section 1.4). Nothing in the log names its file.
-
 import { randomInt } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Knex } from 'knex';

@@ -1,5 +1,4 @@
 // The rows of accounts, of their limits and of their authorized addresses.
-
 import type { Knex } from 'knex';
 import { NO_ADDRESSES, rangeOf } from '../../core/accounts/access/address-list.js';
 import type { Account } from '../../core/accounts/account.js';

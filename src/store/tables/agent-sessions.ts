@@ -1,5 +1,4 @@
 // The sessions of agents and their messages.
-
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../../core/agents/runs.js';

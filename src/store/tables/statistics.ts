@@ -1,5 +1,4 @@
 // The tables heartbeat_sums and samples, and counts of other tables for the overview.
-
 import type { Knex } from 'knex';
 import { OTHER_GAMES } from '../../core/accounts/usage/usage.js';
 import {

@@ -1,5 +1,4 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
-
 import { type Clock, HOUR_MS, type TimeRange } from '../../clock.js';
 import { sourceOf } from '../../ip.js';
 import { deleteFromSet } from '../../maps.js';

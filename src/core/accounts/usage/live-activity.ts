@@ -1,5 +1,4 @@
 // Current activity: the rate of every live session, and the counts of the current day.
-
 import { MINUTE_MS } from '../../clock.js';
 import { getOrAdd } from '../../maps.js';
 import type { LoginOutcome } from '../access/login-log.js';

@@ -1,5 +1,4 @@
 // The traffic of a range of days by account, tag, plan, seller, game or exit.
-
 import type { Account } from '../account.js';
 import type { Traffic } from './limits.js';
 

@@ -1,5 +1,4 @@
 // /api/v1/traffic: the traffic of a range of days by account, tag, plan, seller, game or exit, as a list and as a file.
-
 import { z } from 'zod';
 import { writeTable } from '../../../account-files/csv.js';
 import type { Traffic } from '../../../core/accounts/usage/limits.js';

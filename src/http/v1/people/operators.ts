@@ -1,5 +1,4 @@
 // /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
-
 import { z } from 'zod';
 import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
 import { type Operator, ROLES } from '../../../core/auth/operator.js';

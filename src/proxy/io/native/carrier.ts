@@ -1,7 +1,6 @@
 // Carries descriptors and a state to the next process: the kernel keeps descriptors open while they are in flight in a socket pair
 // (SCM_RIGHTS, unix(7)) that nobody reads yet, and the state lies in a file in memory. The few descriptors that hold both, a
 // parcel, pass an execve or lie in the descriptor store of the service manager.
-
 import { closeSync, fstatSync, readSync, writeSync } from 'node:fs';
 import { tryOr } from '../../../core/errors.js';
 import * as c from './libc.js';

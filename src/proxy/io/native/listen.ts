@@ -1,5 +1,4 @@
 // Listening sockets in the native loop: accepts a bounded number in a turn, and handles a lack of descriptors.
-
 import { closeSync, openSync } from 'node:fs';
 import { tryOr } from '../../../core/errors.js';
 import type { Endpoint } from '../../../core/ip.js';

@@ -1,6 +1,5 @@
 // Converts endpoints to and from socket addresses of the kernel: struct sockaddr_in and struct sockaddr_in6 of a little-endian
 // machine.
-
 import { networkInterfaces } from 'node:os';
 import { tryOr } from '../../../core/errors.js';
 import { type Endpoint, formatIp, formatIpv4, parseIp, unmap } from '../../../core/ip.js';
