@@ -7,7 +7,7 @@ export const settings = {
   'settings.group.data': ['Data', '数据'],
   'settings.group.server': ['The daemon', '服务'],
   'settings.standard': ['Default: {value}', '默认：{value}'],
-  'settings.find': ['Search settings, or a configuration key', '搜索设置或配置项'],
+  'settings.find': ['Setting or configuration key', '搜索设置或配置项'],
   'settings.find.none': ['No such setting', '没有这样的设置'],
   'settings.whitelist': ['IP whitelist', 'IP 白名单'],
   'settings.address': ['Players’ address', '连接地址'],

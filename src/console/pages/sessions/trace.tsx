@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Report, Trace, TraceItem } from '../../api-types.js';
 import { call } from '../../lib/api.js';
 import { controlOf } from '../../lib/draft.js';
-import { hostPort, localTime } from '../../lib/format.js';
+import { duration, hostPort, localTime } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
@@ -25,6 +25,8 @@ const EXAMPLES = {
 const NAMES = Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[];
 type Form = Readonly<Record<keyof typeof EXAMPLES | 'zone' | 'tolerance', string>>;
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']));
+/** As the API takes them, in seconds. */
+const TOLERANCES = { '10s': 10, '1m': 60, '5m': 300, '1h': 3_600, '12h': 43_200 };
 /** The zone is never guessed: '' until somebody has chosen one. */
 const HOURS = Array.from({ length: 27 }, (_, i) => i - 12);
 const ZONES = ['', ...HOURS.map((h) => `${h < 0 ? '-' : '+'}${String(Math.abs(h)).padStart(2, '0')}:00`)];
@@ -77,7 +79,10 @@ export function TracePage() {
               <SelectField
                 label={t('trace.tolerance')}
                 {...control('tolerance')}
-                options={optionsOf(['10s', '1m', '5m', '1h', '12h'], (each) => `± ${each}`)}
+                options={Object.entries(TOLERANCES).map(([value, seconds]) => ({
+                  value,
+                  label: `± ${duration(seconds * 1_000)}`,
+                }))}
               />
             </div>
           </FormErrors>
