@@ -479,7 +479,7 @@ test('an account that goes on is suspended: its sessions end, and it comes back 
   // Announced is what happens after the channel has been switched on.
   await eventually(async () => {
     await token(['sessions:read']);
-    assert.ok((await itemsOf('/api/v1/notices')).length > 0);
+    assert.ok((await itemsOf('/api/v1/event-deliveries')).length > 0);
   });
   // Beyond the five at once, each waits for its turn, and none longer than a second.
   await first.addAccount('hasty', 'secret');
@@ -490,7 +490,7 @@ test('an account that goes on is suspended: its sessions end, and it comes back 
   for (const client of hasty) assert.equal((await readReply(client)).code, SUCCEEDED);
   for (const client of hasty) client.destroy();
   await eventually(async () => {
-    const notice = (await itemsOf('/api/v1/notices')).find(({ type }) => type === 'account.limited');
+    const notice = (await itemsOf('/api/v1/event-deliveries')).find(({ type }) => type === 'account.limited');
     const { username, limit, slowed, refused } = (notice?.['data'] ?? {}) as Record<string, unknown>;
     assert.deepEqual([username, limit, refused], ['hasty', 'connectionsPerSecond', 0]);
     assert.ok(Number(slowed) > 0 && Number(slowed) < MOST, `${slowed} slowed`);
@@ -512,10 +512,11 @@ test('an account that goes on is suspended: its sessions end, and it comes back 
     const outcomes = (await itemsOf(`/api/v1/logins?accountId=${id}`)).map(({ outcome }) => outcome);
     for (const outcome of ['slowed', 'too-many-connections', 'suspended'])
       assert.ok(outcomes.includes(outcome), `${outcome} in ${outcomes}`);
-    const notices = await itemsOf('/api/v1/notices');
-    const notice = notices.find(({ type }) => type === 'account.suspended');
-    const { username, limit, until } = (notice?.['data'] ?? {}) as Record<string, unknown>;
-    assert.deepEqual([username, limit, until], ['scanner', 'connectionsPerSecond', line['until']]);
+    const events = await itemsOf('/api/v1/event-deliveries');
+    const notice = events.find(({ type }) => type === 'account.suspended');
+    const { username, by, after } = (notice?.['data'] ?? {}) as Record<string, unknown>;
+    const { suspendedUntil } = (after ?? {}) as Record<string, unknown>;
+    assert.deepEqual([username, by, suspendedUntil], ['scanner', 'pulsegate', line['until']]);
   });
   assert.match((await first.api('GET', '/metrics')).text, /pulsegate_logins_total\{outcome="suspended"/);
   const suspended = await get(first);
