@@ -23,7 +23,6 @@ export function sharedFormTests({ daemon, open, api }: FormConsole): void {
       ...saved,
       ...change,
       ...{
-        webhook: plain(saved['webhook']),
         telegram: plain(saved['telegram']),
         wecom: plain(saved['wecom']),
       },
