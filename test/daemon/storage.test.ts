@@ -155,9 +155,13 @@ test('while the database is locked, every change is answered 503 with the reason
     body: JSON.stringify({ agent: 'echo', message: 'hello' }),
   });
   assert.deepEqual([hook.status, hook.headers.has('retry-after')], [503, true], await hook.text());
-  for (const path of [account, '/api/v1/audit', '/api/v1/heartbeats', '/api/v1/overview']) {
+  // The overview reads by the connection of the writes, and waits behind them.
+  const writes = Array.from({ length: 8 }, (_, n) =>
+    daemon.api('POST', '/api/v1/accounts', { username: `behind-${n}` }),
+  );
+  for (const path of ['/api/v1/overview', account, '/api/v1/audit', '/api/v1/heartbeats'])
     assert.equal((await daemon.api('GET', path)).status, 200, path);
-  }
+  for (const { status } of await Promise.all(writes)) assert.equal(status, 503);
   await database.raw('rollback');
 });
 

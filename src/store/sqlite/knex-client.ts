@@ -170,7 +170,8 @@ export class ImmediateSqliteClient extends SqliteClient {
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const { refusal } = this.access;
     if (refusal !== null && isWrite(statement)) throw writeRefused(refusal);
-    const askedAt = askedAtOf.get(connection as object);
+    // A read needs no lock, so it is tried however long it has waited behind writes.
+    const askedAt = isRead(statement) ? undefined : askedAtOf.get(connection as object);
     askedAtOf.delete(connection as object);
     const query = () => super._query(connection, statement);
     return waitForLock(this.access, query, askedAt).catch((error: unknown) => {
@@ -201,6 +202,9 @@ export class ImmediateSqliteClient extends SqliteClient {
     return new ImmediateTransaction(this, container, config, outer) as unknown as Knex.Transaction;
   }
 }
+
+const isRead = (statement: unknown): boolean =>
+  (statement as { readonly sql?: string }).sql?.startsWith('select ') === true;
 
 const WRITING_METHODS = new Set(['insert', 'update', 'del']);
 
