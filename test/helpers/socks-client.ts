@@ -48,12 +48,16 @@ function ipv6(text: string): Buffer {
 }
 
 const READ_TIMEOUT_MS = 45_000;
+/** Digits of what was received, in an error message. */
+const MOST_SHOWN = 400;
 
 /** A connection that reads a given number of bytes, and that can wait for its end or reset. */
 export class RawClient {
   static readonly #open = new Set<Socket>();
   readonly socket: Socket;
-  #received = Buffer.alloc(0);
+  /** Joined when they are read: joining with each chunk would copy large bodies again and again. */
+  #chunks: Buffer[] = [];
+  #length = 0;
   #ended = false;
   #closed = false;
   #failed: NodeJS.ErrnoException | null = null;
@@ -63,7 +67,8 @@ export class RawClient {
     this.socket = socket;
     RawClient.#open.add(socket);
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#chunks.push(chunk);
+      this.#length += chunk.length;
       this.#wake();
     });
     socket.on('end', () => {
@@ -102,23 +107,20 @@ export class RawClient {
 
   /** Reads exactly `count` bytes. Rejects if the connection ends first. */
   async read(count: number): Promise<Buffer> {
-    await this.#until(() => this.#received.length >= count || this.#ended || this.#closed, `${count} bytes`);
-    if (this.#received.length < count) {
-      throw new Error(
-        `the connection ended after ${this.#received.length} of ${count} bytes: ${this.#received.toString('hex')}`,
-      );
+    await this.#until(() => this.#length >= count || this.#ended || this.#closed, `${count} bytes`);
+    if (this.#length < count) {
+      throw new Error(`the connection ended after ${this.#length} of ${count} bytes: ${this.#shown()}`);
     }
-    const bytes = this.#received.subarray(0, count);
-    this.#received = this.#received.subarray(count);
-    return bytes;
+    const all = this.#take();
+    if (all.length > count) this.#chunks = [all.subarray(count)];
+    this.#length = all.length - count;
+    return all.subarray(0, count);
   }
 
   /** Reads everything until the other side has closed its direction, or the connection is gone. */
   async readToEnd(): Promise<Buffer> {
     await this.#until(() => this.#ended || this.#closed, 'the end');
-    const bytes = this.#received;
-    this.#received = Buffer.alloc(0);
-    return bytes;
+    return this.#take();
   }
 
   /** Resolves when the connection is gone: 'reset' after an error, else 'closed'. Closes this side after the other side's FIN. */
@@ -131,6 +133,18 @@ export class RawClient {
 
   destroy(): void {
     this.socket.destroy();
+  }
+
+  #take(): Buffer {
+    const all = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#length = 0;
+    return all;
+  }
+
+  /** The beginning of what was received, for messages. */
+  #shown(): string {
+    return Buffer.concat(this.#chunks).toString('hex').slice(0, MOST_SHOWN);
   }
 
   #wake(): void {
@@ -147,7 +161,7 @@ export class RawClient {
       };
       const timer = setTimeout(() => {
         this.#wakers.delete(check);
-        reject(new Error(`waited too long for ${awaited}; received ${this.#received.toString('hex')}`));
+        reject(new Error(`waited too long for ${awaited}; received ${this.#shown()}`));
       }, READ_TIMEOUT_MS);
       this.#wakers.add(check);
       if (this.socket.connecting) this.socket.once('connect', check);

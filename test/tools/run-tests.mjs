@@ -19,6 +19,7 @@ const TIMES_FILE = 'dist/.test-times.json';
 const SLOWEST_SHOWN = 10;
 /** Lines of a failed file that are shown again at the end. */
 const FAILURE_LINES = 40;
+const FAILURE_COLUMNS = 300;
 const SHARED_POSTGRES = 'test/helpers/shared-postgres.ts';
 /** Durations of the longest files on two cores, in seconds: on a fresh machine these files must not start last. */
 const LONG_FILES = {
@@ -196,7 +197,8 @@ function failures(output) {
     output.search(/^✖ (not done|the process|process)/m),
     0,
   );
-  return output.slice(from).trim().split('\n').slice(0, FAILURE_LINES);
+  const lines = output.slice(from).trim().split('\n').slice(0, FAILURE_LINES);
+  return lines.map((line) => line.slice(0, FAILURE_COLUMNS));
 }
 
 /** Returns the summed idle time of this machine's processors. */
