@@ -109,13 +109,13 @@ interface HandedState {
   readonly config: HandedConfig;
 }
 
-/** The configuration that the process before handed over; undefined: none. */
-export const handedConfig = (handed: Carried | null): HandedConfig | undefined =>
-  (handed?.state as Partial<HandedState> | undefined)?.config;
+/** What the process before handed over; of an older version without some of it. */
+export const handedState = (handed: Carried | null): Partial<HandedState> =>
+  (handed?.state ?? {}) as Partial<HandedState>;
 
 /** The connections of the process before. A state of an unknown version ends them. */
 function readPlane({ handed, log }: DaemonOptions): PlaneHandover | null {
-  const { listening = [], plane = null } = (handed?.state ?? {}) as Partial<HandedState>;
+  const { listening = [], plane = null } = handedState(handed);
   if (handed === null || plane === null) return null;
   const descriptors = handed.descriptors.slice(listening.length);
   const read = readPlaneState(plane);
@@ -129,7 +129,7 @@ function readPlane({ handed, log }: DaemonOptions): PlaneHandover | null {
 function openSockets({ handed }: DaemonOptions): ListeningSockets | null {
   const libc = anyLibc();
   if (libc === null) return null;
-  const { listening = [] } = (handed?.state ?? {}) as Partial<HandedState>;
+  const { listening = [] } = handedState(handed);
   return new ListeningSockets(
     libc,
     new Map(listening.map((each) => [handed?.descriptors[each.index] ?? -1, each])),

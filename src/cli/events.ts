@@ -1,4 +1,4 @@
-// `pulsegate event-receiver` and `pulsegate event-delivery`: who is sent events, and what each was sent.
+// `pulsegate event-receiver` and `pulsegate event-delivery`: the receivers of events, and what each was sent.
 import { NOTICE_STATES } from '../core/notices/notice.js';
 import { CommandError } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
@@ -21,7 +21,7 @@ const secretOf = (secret: string | null): string =>
 
 export const addReceiverCommands: AddCommands = (program) => {
   const receiver = program
-    .group('event-receiver', 'manage receivers of events: programs that are told of changes', REFUSALS)
+    .group('event-receiver', 'manage receivers of events: programs that are notified of changes', REFUSALS)
     .examples('event-receiver add https://shop.example/events --type account.expired account.removed');
 
   receiver

@@ -7,7 +7,7 @@ import type { Loaded } from '../../config.js';
 import type { GivenCredentials } from '../../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
-import { type Daemon, handedConfig, startDaemon } from '../../daemon.js';
+import { type Daemon, handedState, startDaemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';
 import { anyLibc } from '../../parts/players/engine.js';
@@ -56,7 +56,7 @@ export async function serve(
   const libc = anyLibc();
   const taken = takeHandover(parcel, libc);
   const sources = await hashSources(given);
-  const known = fromHandedConfig(handedConfig(taken.handed), sources);
+  const known = fromHandedConfig(handedState(taken.handed).config, sources);
   let loading: Promise<Loaded> | null = null;
   /** Sessions wait for none of it, if the process before had the same configuration. */
   const load = () => {

@@ -172,7 +172,7 @@ export const notices = {
   'contacts.language.en': ['English', '英文'],
   'events.title': ['Events', '事件'],
   'events.text': [
-    'What happens, told to your own programs by signed requests (Standard Webhooks).',
+    'Your own programs are notified of what happens, by signed requests (Standard Webhooks).',
     '以签名请求把发生的事告知您自己的程序（Standard Webhooks）。',
   ],
   'events.receiver': ['Receiver', '接收方'],

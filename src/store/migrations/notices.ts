@@ -80,17 +80,25 @@ export const widerRecipients = (db: Knex): Promise<void> =>
 
 /** What the channel `webhook` was sent: accounts one by one in place of the digest. */
 const WEBHOOK_TYPES = [
-  ...['account.expiring', 'account.expired', 'account.quota', 'account.limited', 'account.suspended'],
-  ...['logins.failing', 'run.failed', 'node.lost', 'certificate.expiring'],
-  ...[
-    'token.create',
-    'operator.create',
-    'operator.update',
-    'admin.password',
-    'admin.username',
-    'admin.totp-on',
-  ],
-  ...['admin.totp-off', 'admin.recovery-codes', 'admin.recovery-code-used', 'backup.download'],
+  'account.expiring',
+  'account.expired',
+  'account.quota',
+  'account.limited',
+  'account.suspended',
+  'logins.failing',
+  'run.failed',
+  'node.lost',
+  'certificate.expiring',
+  'token.create',
+  'operator.create',
+  'operator.update',
+  'admin.password',
+  'admin.username',
+  'admin.totp-on',
+  'admin.totp-off',
+  'admin.recovery-codes',
+  'admin.recovery-code-used',
+  'backup.download',
 ];
 
 /**
