@@ -15,6 +15,7 @@ const {
 } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
+const { setFlagsFromString } = require('node:v8');
 const { Script, constants } = require('node:vm');
 const { threadId } = require('node:worker_threads');
 const { crc32 } = require('node:zlib');
@@ -24,6 +25,10 @@ const PROGRAM = join(__dirname, '../dist/program');
 const KEPT = join(__dirname, '../dist/kept-code');
 /** The code is kept when the daemon has started, so that it includes the functions that a start calls. Commands end before. */
 const KEEP_AFTER_MS = 5000;
+
+// The young generations are small: waking other threads to collect one costs more than it saves. Before the first script is loaded,
+// because V8 refuses code that was kept with other flags than it is read with.
+setFlagsFromString('--no-parallel-scavenge');
 
 const loaded = new Map();
 /** The scripts of which no code, or that of another version of V8, is kept. */
@@ -90,8 +95,7 @@ function keep() {
  * of it. Throws when it cannot.
  */
 module.exports.keepAll = function keepAll() {
-  const { setFlagsFromString } = require('node:v8');
-  // Off again before the code is kept: V8 refuses code that was kept with other flags than it is read with.
+  // Off again before the code is kept.
   setFlagsFromString('--no-lazy');
   for (const name of readdirSync(PROGRAM))
     if (name.endsWith('.js') && !loaded.has(name)) compiled.set(name, compile(join(PROGRAM, name)));

@@ -46,10 +46,14 @@ export function createOrderedIds(now: Clock): NextOrderedId {
   };
 }
 
+let lastTime = { ms: 0, text: '' };
+
 /** Returns a GUID from which `timeOfId` reads the time. @param ms since the Unix epoch */
 export function createTimedId(ms: number): string {
   const random = randomUUID();
-  return `${random.slice(0, 14)}8${random.slice(15, 24)}${ms.toString(16).padStart(12, '0')}`;
+  // Writing a time costs more than the GUID, and many sessions of a busy daemon have the same.
+  if (ms !== lastTime.ms) lastTime = { ms, text: ms.toString(16).padStart(12, '0') };
+  return `${random.slice(0, 14)}8${random.slice(15, 24)}${lastTime.text}`;
 }
 
 /** The time in a GUID of `createTimedId`, in ms since the Unix epoch; null: it contains none. */

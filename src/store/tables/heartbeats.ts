@@ -3,7 +3,6 @@ import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
 import type { StoreContext } from '../database.js';
 import {
-  fieldOf,
   find,
   fromRow,
   having,
@@ -15,7 +14,7 @@ import {
   slices,
 } from '../sql.js';
 
-/** The columns that an entry sets beside the account. */
+/** The columns that an entry sets beside the account, in the order of `rowOf`. */
 const WRITTEN = [
   'at',
   'session_id',
@@ -35,6 +34,11 @@ function writtenValue(column: (typeof WRITTEN)[number], i: number): string {
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['at', 'bytes_up', 'bytes_down']);
+
+function rowOf(entry: Heartbeat, place: number): (string | number | null)[] {
+  const { accountId, at, sessionId, client, destination, protocol, bytesUp, bytesDown, kind, gameId } = entry;
+  return [accountId, at, sessionId, client, destination, protocol, bytesUp, bytesDown, kind, gameId, place];
+}
 
 interface TotalsRow {
   account_id: string;
@@ -91,11 +95,7 @@ export function createHeartbeatStore(
        select accounts.id, accounts.username, ${WRITTEN.map(writtenValue).join(', ')}
        from entry join accounts on accounts.id = entry.value ->> 0
        order by cast(entry.value ->> ${WRITTEN.length + 1} as bigint)`,
-      entries.map((entry, place) => [
-        entry.accountId,
-        ...WRITTEN.map((column) => entry[fieldOf(column)]),
-        place,
-      ]),
+      entries.map(rowOf),
     );
     const games = new Map<string, string>();
     for (const { accountId, gameId } of entries) if (gameId !== null) games.set(accountId, gameId);
