@@ -15,9 +15,8 @@ const {
 } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
-const { setFlagsFromString } = require('node:v8');
 const { Script, constants } = require('node:vm');
-const { threadId } = require('node:worker_threads');
+const { isMainThread, threadId } = require('node:worker_threads');
 const { crc32 } = require('node:zlib');
 
 const PROGRAM = join(__dirname, '../dist/program');
@@ -27,9 +26,10 @@ const KEPT = join(__dirname, '../dist/kept-code');
 const KEEP_AFTER_MS = 5000;
 
 // The young generations are small: waking other threads to collect one costs more than it saves. Before the first script is loaded,
-// because V8 refuses code that was kept with other flags than it is read with.
-setFlagsFromString('--no-parallel-scavenge');
+// because V8 refuses code that was kept with other flags than it is read with. It applies to all threads.
+if (isMainThread) require('node:v8').setFlagsFromString('--no-parallel-scavenge');
 
+const requireOutside = createRequire(join(PROGRAM, 'any.js'));
 const loaded = new Map();
 /** The scripts of which no code, or that of another version of V8, is kept. */
 const compiled = new Map();
@@ -47,7 +47,6 @@ module.exports = function load(name) {
     if (compiled.size === 0) setTimeout(keep, KEEP_AFTER_MS).unref();
     compiled.set(name, script);
   }
-  const requireOutside = createRequire(filename);
   const require = (wanted) => (wanted.startsWith('./') ? load(wanted.slice(2)) : requireOutside(wanted));
   try {
     script.runInThisContext()(module.exports, require, module, filename, PROGRAM);
@@ -70,10 +69,13 @@ function isOurs(path) {
   return process.geteuid === undefined || ((uid === 0 || uid === process.geteuid()) && (mode & 0o022) === 0);
 }
 
+let isKeptOurs;
+
 /** Returns kept code, which follows its checksum: V8 trusts it without one. */
 function read(file) {
   try {
-    if (!isOurs(KEPT) || !isOurs(file)) return undefined;
+    isKeptOurs ??= isOurs(KEPT);
+    if (!isKeptOurs || !isOurs(file)) return undefined;
     const content = readFileSync(file);
     const code = content.subarray(4);
     return content.readUInt32LE() === crc32(code) ? code : undefined;
@@ -95,6 +97,7 @@ function keep() {
  * of it. Throws when it cannot.
  */
 module.exports.keepAll = function keepAll() {
+  const { setFlagsFromString } = require('node:v8');
   // Off again before the code is kept.
   setFlagsFromString('--no-lazy');
   for (const name of readdirSync(PROGRAM))
