@@ -9,6 +9,8 @@ interface Section {
   readonly right?: Right;
   /** The texts of what can be set, and the key of the configuration that has the same value; '': none. */
   readonly fields: Readonly<Partial<Record<TextKey, string>>>;
+  /** The defaults of those without a key. */
+  readonly standards?: Readonly<Partial<Record<TextKey, string>>>;
 }
 
 const GROUPS = {
@@ -32,7 +34,12 @@ export const SECTIONS: Readonly<Record<SectionName, Section>> = {
     right: 'getGameRules',
     fields: { 'games.add': 'heartbeats.games', 'games.test': '' },
   },
-  pac: { text: 'pac.title', right: 'getPacRules', fields: { 'pac.rules': '', 'pac.otherwise': '' } },
+  pac: {
+    text: 'pac.title',
+    right: 'getPacRules',
+    fields: { 'pac.rules': '', 'pac.otherwise': '' },
+    standards: { 'pac.rules': '[]', 'pac.otherwise': 'proxy' },
+  },
   admin: {
     text: 'settings.admin',
     fields: { 'admin.password': '', 'totp.title': '' },
@@ -41,6 +48,7 @@ export const SECTIONS: Readonly<Record<SectionName, Section>> = {
     text: 'settings.whitelist',
     right: 'getWhitelist',
     fields: { 'whitelist.field': '', 'whitelist.try': '' },
+    standards: { 'whitelist.field': '[]' },
   },
   tokens: { text: 'settings.tokens', fields: { 'tokens.new': '' } },
   api: { text: 'settings.api', fields: {} },

@@ -62,7 +62,7 @@ export function SettingsPage({ section }: { section: string | undefined }) {
           title={t(SECTIONS[current].text)}
           back={<BackLink to={['settings']} label={t('nav.settings')} />}
         />
-        <ConfigWords keys={SECTIONS[current].fields}>
+        <ConfigWords keys={SECTIONS[current].fields} standards={SECTIONS[current].standards ?? {}}>
           <Page />
         </ConfigWords>
       </div>
