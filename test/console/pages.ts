@@ -30,6 +30,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/operators',
   '/settings/exits',
   '/settings/games',
+  '/settings/pac',
   '/notices',
   '/notices/settings',
   '/events',

@@ -16,7 +16,7 @@ export const SettingWords = createContext<
 interface WordProps {
   /** The path and the label of a setting. */
   readonly of: readonly (string | undefined)[];
-  readonly options?: SelectProps<string>['options'];
+  readonly options?: SelectProps<string>['options'] | undefined;
 }
 
 export function Word({ of, options = [] }: WordProps) {
@@ -40,10 +40,11 @@ interface FieldProps {
   readonly error?: string | undefined;
   /** The end of the field's path in the request. The field shows what the daemon refuses of it. */
   readonly path?: string;
+  readonly options?: WordProps['options'];
   readonly children: ComponentChildren;
 }
 
-export function Field({ label, hint, error: ownError, path, hideLabel = false, children }: FieldProps) {
+export function Field({ label, hint, error: ownError, path, options, hideLabel, children }: FieldProps) {
   const refused = [...useContext(RefusedFields)].find(([at]) => at === path || at.endsWith(`.${path}`));
   const error = ownError ?? refused?.[1];
   return (
@@ -51,7 +52,7 @@ export function Field({ label, hint, error: ownError, path, hideLabel = false, c
       <span class={hideLabel ? 'sr-only' : ''}>{label}</span>
       <IsWrong.Provider value={error !== undefined}>{children}</IsWrong.Provider>
       {error === undefined ? hint && <small class="soft">{hint}</small> : <Wrong>{error}</Wrong>}
-      <Word of={[path, label]} />
+      <Word of={[path, label]} options={options} />
     </label>
   );
 }
@@ -147,7 +148,7 @@ type InField<Props> = Props & Omit<FieldProps, 'children'>;
 const inField =
   <Props extends object>(Control: (props: Props) => ComponentChildren) =>
   ({ label, hint, hideLabel, error, path, ...control }: InField<Props>) => (
-    <Field {...({ label, hint, hideLabel, error, path } as FieldProps)}>
+    <Field {...({ label, hint, hideLabel, error, path, options: Object(control).options } as FieldProps)}>
       <Control {...(control as unknown as Props)} />
     </Field>
   );

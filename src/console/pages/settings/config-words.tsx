@@ -17,7 +17,7 @@ export function ConfigWords({ keys, standards = {}, children }: ConfigWordsProps
   const config = useLoad('getEffectiveConfig', may('getEffectiveConfig') ? {} : null).data;
   const ofKeys = new Map(config?.entries.map((entry) => [entry.path, entry.default]));
   const words = Object.entries(keys).flatMap(([name, key]) => {
-    const standard = (ofKeys.get(key) ?? standards[name])?.replace(NOTHING, '—');
+    const standard = (ofKeys.get(key) ?? standards[name])?.replace(NOTHING, '—').replace(/^\[ (.*) ]$/, '$1');
     return standard ? [[isTextKey(name) ? t(name) : name, { key, standard }] as const] : [];
   });
   return <SettingWords.Provider value={new Map(words)}>{children}</SettingWords.Provider>;
