@@ -15,7 +15,7 @@ export function createStateAlerts(deps: {
   readonly config: Pick<Config, 'admin' | 'socks'>;
   readonly nodes: Pick<NodeStore, 'list'>;
   readonly nodeName: string;
-  /** Returns the ended problems of the database since the last call. */
+  /** Returns the problems of the database that have ended lately. */
   readonly endedTroubles: StoragePart['endedTroubles'];
   readonly now: () => number;
 }): () => Promise<Alert[]> {

@@ -1,10 +1,14 @@
-// Lost nodes and certificates that expire soon are announced.
+// Lost nodes, certificates that expire soon and ended trouble with the database are announced.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Config } from '../../src/config.js';
+import type { StorageFault } from '../../src/core/errors.js';
 import type { FleetNode } from '../../src/core/nodes/nodes.js';
+import { createStoragePart } from '../../src/parts/database/database.js';
 import { createStateAlerts } from '../../src/parts/state-alerts.js';
+import type { DaemonStore } from '../../src/store/store.js';
 import { makeCertificate } from '../helpers/certificate.js';
+import { eventually } from '../helpers/eventually.js';
 import { needs } from '../helpers/programs.js';
 
 const NOW = Date.now();
@@ -51,3 +55,19 @@ it(
     );
   },
 );
+
+it('ended trouble with the database is announced again, in case the first announcement could not be written', async (t) => {
+  let fault: StorageFault | null = { problem: 'database-away', error: new Error('away') };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const config = { database: { checkIntervalMs: 5 } } as Config;
+  const storage = createStoragePart(config, { check: async () => fault } as unknown as DaemonStore, log);
+  t.after(() => storage.stop?.());
+  await storage.start?.();
+  await eventually(async () => assert.equal(await storage.problem(), 'database-away'));
+  assert.deepEqual(storage.endedTroubles(), []);
+  fault = null;
+  await eventually(async () => assert.equal(await storage.problem(), null));
+  const [first] = storage.endedTroubles();
+  assert.equal(first?.problem, 'database-away');
+  assert.deepEqual(storage.endedTroubles(), [first]);
+});

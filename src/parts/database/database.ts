@@ -1,6 +1,7 @@
 // Opens and migrates the database of the daemon, and watches whether it is usable: logs the problem and its end once.
 import { readSecretFile } from '../../agents/secrets.js';
 import type { Config } from '../../config.js';
+import { MINUTE_MS } from '../../core/clock.js';
 import {
   STORAGE_PROBLEMS,
   type StorageFault,
@@ -75,6 +76,8 @@ type StorageWatch = ReturnType<typeof createStorageWatch>;
 
 /** How long a result is reused, in ms. */
 const FRESH_MS = 1000;
+/** How long a problem that has ended is announced again, which has no effect once an announcement is written; in ms. */
+const ENDED_MS = 10 * MINUTE_MS;
 
 function createStorageWatch(deps: {
   readonly check: () => Promise<StorageFault | null>;
@@ -141,11 +144,10 @@ function createStorageWatch(deps: {
       return current !== null || monotonicNow() - checkedAt < FRESH_MS ? current : checkNow();
     },
 
-    /** Returns the problems that have ended since the last call, with the time of each. */
+    /** The problems that have ended lately, with the time of each: the database may not take the first announcement of one either. */
     endedTroubles() {
-      const all = ended;
-      ended = [];
-      return all;
+      ended = ended.filter(({ until }) => Date.now() - until < ENDED_MS);
+      return ended;
     },
 
     /** A log for background tasks. It suppresses errors that follow from a known problem of the storage, which this watch logs once. */
