@@ -46,7 +46,7 @@ export function createOrderedIds(now: Clock): NextOrderedId {
   };
 }
 
-let lastTime = { ms: 0, text: '' };
+let lastTime = { ms: -1, text: '' };
 
 /** Returns a GUID from which `timeOfId` reads the time. @param ms since the Unix epoch */
 export function createTimedId(ms: number): string {

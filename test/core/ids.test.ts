@@ -13,6 +13,8 @@ test('ids begin with the time and are UUIDs of version 7', () => {
 });
 
 test('ids of sessions contain their time, and their first digits tell one from another', () => {
+  // First that of the epoch, of which no text can be left from an earlier id.
+  for (const ms of [0, 1, 1, 0]) assert.equal(timeOfId(createTimedId(ms)), ms);
   const [one, other] = [createTimedId(0x0123456789ab), createTimedId(0x0123456789ab)];
   assert.match(one, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-0123456789ab$/);
   assert.equal(timeOfId(one), 0x0123456789ab);
