@@ -7,7 +7,15 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Card, PermittedButton, State } from '../../ui/basics.js';
 import { Confirm, useAction } from '../../ui/dialog.js';
-import { AreaField, Checkbox, InputField, SegmentsField, SelectField, Word } from '../../ui/form.js';
+import {
+  AreaField,
+  Checkbox,
+  InputField,
+  optionsOf,
+  SegmentsField,
+  SelectField,
+  Word,
+} from '../../ui/form.js';
 import { SettingsForm } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -244,10 +252,7 @@ function NoticeInput({ path, draft: { values, set }, saved }: Part & { readonly 
   );
 }
 
-const FLAGS = () => [
-  { value: 'true', label: t('audit.on') },
-  { value: 'false', label: t('audit.off') },
-];
+const FLAGS = () => optionsOf(['true', 'false'], (value) => t(value === 'true' ? 'audit.on' : 'audit.off'));
 
 function NoticeFlag({ path, draft: { values, set } }: Pick<Part, 'draft'> & { readonly path: string }) {
   return (
