@@ -372,7 +372,7 @@ export function navigationTests(getWorld: () => World): void {
     await page.waitForSelector('.word >> text=heartbeats.games Default: —');
     await visit('/notices/settings');
     await page.waitForSelector('.field > .word');
-    assert.equal(await word('My daily digest at'), 'notices.digestHour Default: 9');
+    assert.equal(await word('My daily digest at'), 'notices.digestHour Default: 09:00');
     assert.equal(await word('Messages a minute, each channel'), 'Default: 20');
   });
 
