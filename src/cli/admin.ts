@@ -3,10 +3,10 @@ import { readAdminCredentials } from '../config/credentials.js';
 import type { CredentialSources } from '../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../core/auth/people-passwords.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
-import { withExistingCore } from './shared/api.js';
 import { CommandError, cliActor } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
+import { withExistingCore } from './shared/run.js';
 
 export const addAdminCommands: AddCommands = (program) => {
   const admin = program.group('admin', "change the administrator's credentials");
@@ -18,23 +18,21 @@ export const addAdminCommands: AddCommands = (program) => {
       ...KEEP_TOKENS,
     })
     .examples('admin set-password --password-stdin < password.txt')
-    .runs(
-      async ({ io, load, core }, { username, keepTokens = false, passwordStdin }) => {
-        const { givenBy: ofThisProcess } = await readAdminCredentials(io.env);
-        // Check before the prompt, so that nobody types a password in vain.
-        const ofLastStart = await withExistingCore(await load(), ({ credentials }) => credentials.givenBy());
-        rejectManagedCredentials({ ...ofLastStart, ...ofThisProcess }, username);
-        const password = await readNewPassword(io, passwordStdin);
-        const { store, credentials } = await core();
-        const tokens = keepTokens ? [] : await store.apiTokens.all();
-        const revoked = tokens.filter(({ operatorId }) => operatorId === null).length;
-        const result = await credentials.set(username, password, cliActor(), !keepTokens);
-        if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
-        const lost = revoked > 0 ? `\nRevoked API tokens: ${revoked}.` : '';
-        return `Password of ${result.username} changed.${lost}`;
-      },
-      () => true,
-    );
+    .creates()
+    .runs(async ({ io, load, core }, { username, keepTokens = false, passwordStdin }) => {
+      const { givenBy: ofThisProcess } = await readAdminCredentials(io.env);
+      // Check before the prompt, so that nobody types a password in vain.
+      const ofLastStart = await withExistingCore(await load(), ({ credentials }) => credentials.givenBy());
+      rejectManagedCredentials({ ...ofLastStart, ...ofThisProcess }, username);
+      const password = await readNewPassword(io, passwordStdin);
+      const { store, credentials } = await core();
+      const tokens = keepTokens ? [] : await store.apiTokens.all();
+      const revoked = tokens.filter(({ operatorId }) => operatorId === null).length;
+      const result = await credentials.set(username, password, cliActor(), !keepTokens);
+      if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
+      const lost = revoked > 0 ? `\nRevoked API tokens: ${revoked}.` : '';
+      return `Password of ${result.username} changed.${lost}`;
+    });
 
   admin
     .command(
@@ -52,18 +50,15 @@ export const addAdminCommands: AddCommands = (program) => {
 
 /** @throws CommandError when the daemon sets the credentials at each start, from a variable or a file that the error names */
 function rejectManagedCredentials(givenBy: CredentialSources, username: string | undefined): void {
-  const reject = (what: string, source: string, instead: string) => {
-    throw new CommandError(
+  const undone = (source: string, what: string, instead: string) =>
+    new CommandError(
       `Nothing was changed: ${source} sets ${what} at each start of the daemon, which would undo the change.\n${instead}`,
     );
-  };
-  if (givenBy.password !== undefined) {
-    const instead =
-      'Change the password there and restart the daemon, or remove it there, restart, and run this command again.';
-    reject('the administrator password', givenBy.password, instead);
-  }
+  const change =
+    'Change the password there and restart the daemon, or remove it there, restart, and run this command again.';
+  if (givenBy.password !== undefined) throw undone(givenBy.password, 'the administrator password', change);
   if (username !== undefined && givenBy.username !== undefined)
-    reject('the administrator user name', givenBy.username, 'Change it there, or omit --username.');
+    throw undone(givenBy.username, 'the administrator user name', 'Change it there, or omit --username.');
 }
 
 const REFUSALS = {

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { isFinal, RUN_STATUSES } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { type Answer, type Api, Refused } from './shared/api.js';
-import { CommandError, type CommandIo, notFound, printLine } from './shared/command.js';
+import { CommandError, type CommandIo, notFound, printLine, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { limitOption } from './shared/options.js';
 import { choice, param } from './shared/params.js';
@@ -41,27 +41,27 @@ export const addAgentCommands: AddCommands = (program) => {
       const unknown = `Unknown agent ${JSON.stringify(name)}. Configured agents: ${Object.keys(agents).join(', ') || 'none'}.`;
       if (name === '') throw new CommandError(unknown);
       const fault = messageFault(body.message);
-      if (fault !== null) throw new CommandError(`Invalid message: ${fault}.`, 2);
+      if (fault !== null) throw wrongUsage(`Invalid message: ${fault}.`);
       const fixed = `${name} has the fixed session ${webhooks.agents[name]?.sessionKey}; omit --session.`;
       const refusals = {
         'no-agent': unknown,
-        'fixed-session-key': new CommandError(fixed, 2),
+        'fixed-session-key': wrongUsage(fixed),
         'queue-full': 'The queue is full. Try again when some runs have finished (pulsegate run list).',
       };
       const input = { params: { name }, body };
       const send = ({ call }: Api) => call('POST /agents/{name}/messages', input, refusals);
-      const sent = await send(run).catch(async (error: unknown) => {
+      const sent = await send(run).catch((error: unknown) => {
         // A daemon that stops accepts no run. Its next start finds that of the database.
-        if (!isStopping(error)) throw error;
-        return send(await run.database());
+        if (isStopping(error)) return send(run.database);
+        throw error;
       });
       const { runId, session } = sent;
       const queued = `Queued as ${runId} in session ${session}.\nTo see its status: pulsegate run show ${runId}`;
       if (!wait) return [sent, queued];
-      const result = await waitForRun(run, runId).catch(async (error: unknown) => {
+      const result = await waitForRun(run, runId).catch((error: unknown) => {
         // The daemon ended meanwhile, and another may start.
         if (error instanceof Refused && !isStopping(error)) throw error;
-        return waitForRun(await run.database(), runId);
+        return waitForRun(run.database, runId);
       });
       if (result.status !== 'succeeded') process.exitCode = 1;
       return [result, () => printResult(run.io, result)];
@@ -115,8 +115,9 @@ export const addRunCommands: AddCommands = (program) => {
     .command('show', 'show a run with its message, reply and deliveries', {
       shown: param('<id>  run id or unique prefix').finds(findRun),
     })
-    .answers(async ({ io }, { shown }) => {
-      const print = () =>
+    .answers(({ io }, { shown }) => [
+      shown,
+      () =>
         printFields(io, shown, [
           { id: 'id', kind: 'kind', agent: 'agent', session: ({ session }) => session ?? '-' },
           { from: ({ origin, rerunOf }) => (rerunOf === null ? origin : `${origin}, rerun of ${rerunOf}`) },
@@ -129,9 +130,8 @@ export const addRunCommands: AddCommands = (program) => {
           ...shown.deliveries.map(({ attempt, channel, finishedAt, detail }) => ({
             [`  try ${attempt}`]: () => `${channel} at ${finishedAt}: ${detail}`,
           })),
-        ]);
-      return [shown, print];
-    });
+        ]),
+    ]);
 };
 
 /** The run with this id or unique id prefix. */

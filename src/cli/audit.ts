@@ -8,12 +8,13 @@ import { codeOf } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
 import { withoutUndefined } from '../http/fields.js';
 import { findAccount } from './account/find.js';
-import type { Answer } from './shared/api.js';
-import { CommandError, STDIO } from './shared/command.js';
-import { type AddCommands, printList, type Run } from './shared/group.js';
+import type { Answer, ItemOf } from './shared/api.js';
+import { CommandError, STDIO, wrongUsage } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
 import { limitOption, pastTime } from './shared/options.js';
 import { choice, param, type ValuesOf } from './shared/params.js';
-import { formatBytes, formatIso } from './shared/table.js';
+import type { Run } from './shared/run.js';
+import { type Columns, formatBytes, formatIso, printTable } from './shared/table.js';
 
 const VIA = ['console', 'api', 'token', 'cli', 'daemon', 'player'] as const;
 
@@ -21,7 +22,9 @@ export const addAuditCommands: AddCommands = (program) => {
   program
     .command('audit', 'print the audit log, newest entries first', {
       search: '--search <text>  filter by text in actor, address, action or object name',
-      account: param('--account <account>  filter by account').finds(findAccount),
+      objectId: param('--account <account>  filter by account').finds(
+        async (run, account) => (await findAccount(run, account)).id,
+      ),
       action: choice('--action <action>  filter by action', AUDIT_ACTIONS),
       via: choice('--via <interface>  filter by the interface used', VIA),
       from: pastTime('--since <when>  entries from this time on: an age (24h) or a date in UTC'),
@@ -29,18 +32,13 @@ export const addAuditCommands: AddCommands = (program) => {
       limit: limitOption('entries', 50),
     })
     .examples('audit --since 24h', 'audit --account player --json')
-    .answers(async (run, { account, ...given }) => {
-      const query = { ...given, objectId: account?.id };
-      const { items, matched } = await run.call('GET /audit', { query });
-      const print = () => {
-        printList(run.io, items, 'No audit entries found.', [
-          { TIME: 'at', ACTOR: 'actor', VIA: 'via', ADDRESS: 'address', ACTION: 'action' },
-          { OBJECT: ({ object }) => object.name ?? '', CHANGE: changeOf },
-        ]);
-        if (items.length > 0 && matched > items.length)
-          run.print(`${items.length} of ${matched} entries; use --limit to show more`);
-      };
-      return [items, print];
+    .lists('No audit entries found.', 'GET /audit', [
+      { TIME: 'at', ACTOR: 'actor', VIA: 'via', ADDRESS: 'address', ACTION: 'action' },
+      { OBJECT: ({ object }) => object.name ?? '', CHANGE: changeOf },
+    ])
+    .also(({ print }, { items, matched }) => {
+      if (items.length > 0 && matched > items.length)
+        print(`${items.length} of ${matched} entries; use --limit to show more`);
     });
 };
 
@@ -62,6 +60,19 @@ const INCOMPLETE: Readonly<Record<Answer<'GET /trace'>['incomplete'][number]['re
   'destinations-beyond-limit': 'associations had more destinations than are recorded',
   'addresses-unknown': 'sessions went to names that only an upstream proxy has resolved',
 };
+
+const COLUMNS: Columns<ItemOf<'GET /trace'>> = [
+  { 'USER NAME': ({ account }) => account.username, CLIENT: 'client', ORIGIN: 'clientOrigin' },
+  {
+    DESTINATION: ({ destination: { host, port }, protocol }) =>
+      formatHostPort(host, port) + (protocol === 'udp' ? '/udp' : ''),
+    OUTGOING: ({ outgoing, exit }) =>
+      outgoing ? formatHostPort(outgoing.address ?? '*', outgoing.port) : (exit ?? ''),
+  },
+  { NODE: 'node', FROM: 'startedAt' },
+  { TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : '') },
+  { UP: 'bytesUp', DOWN: 'bytesDown', SESSION: 'session' },
+];
 
 const PORT = 'Use a port from 1 to 65535.';
 const HAS_ZONE = /(?:Z|[+-]\d\d:\d\d)$/;
@@ -96,22 +107,11 @@ export const addTraceCommand: AddCommands = (program) => {
     .answers(async (run, { report, ...given }) => {
       const { call, io, print, note } = run;
       const query = report === undefined ? given : { ...given, ...(await withReport(report, given, run)) };
-      if (query.at === undefined) throw new CommandError(AT, 2);
+      if (query.at === undefined) throw wrongUsage(AT);
       const answer = await call('GET /trace', { query }, WRONG);
       const { items, nextCursor, incomplete } = answer;
       const show = () => {
-        printList(io, items, 'No session found.', [
-          { 'USER NAME': ({ account }) => account.username, CLIENT: 'client', ORIGIN: 'clientOrigin' },
-          {
-            DESTINATION: ({ destination: { host, port }, protocol }) =>
-              formatHostPort(host, port) + (protocol === 'udp' ? '/udp' : ''),
-            OUTGOING: ({ outgoing, exit }) =>
-              outgoing ? formatHostPort(outgoing.address ?? '*', outgoing.port) : (exit ?? ''),
-          },
-          { NODE: 'node', FROM: 'startedAt' },
-          { TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : '') },
-          { UP: 'bytesUp', DOWN: 'bytesDown', SESSION: 'session' },
-        ]);
+        printTable(io, items, COLUMNS, 'No session found.');
         if (nextCursor !== null) print(`the last ${items.length}; use --limit or --tolerance to see others`);
         for (const { reason, count, since } of incomplete)
           note(`Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);
@@ -130,20 +130,14 @@ export const addTrafficCommand: AddCommands = (program) => {
       limit: limitOption('lines', 100),
     })
     .examples('traffic --since 2026-11-24 --until 2026-11-24', 'traffic --by plan --sort label --json')
-    .answers(async ({ call, io, note }, query) => {
-      const { items, unknown } = await call('GET /traffic', { query });
-      const unknownBytes = unknown.bytesUp + unknown.bytesDown;
-      const show = () => {
-        printList(io, items, 'No traffic.', [
-          { NAME: ({ label, isOthers }) => label ?? (isOthers ? '(other games)' : '(none)') },
-          { ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
-        ]);
-        if (unknownBytes > 0)
-          note(
-            `Incomplete: ${formatBytes(unknownBytes)} more, of which this is not known (older, or imported)`,
-          );
-      };
-      return [items, show];
+    .lists('No traffic.', 'GET /traffic', [
+      { NAME: ({ label, isOthers }) => label ?? (isOthers ? '(other games)' : '(none)') },
+      { ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
+    ])
+    .also(({ note }, { unknown: { bytesUp, bytesDown } }) => {
+      const more = formatBytes(bytesUp + bytesDown);
+      if (bytesUp + bytesDown > 0)
+        note(`Incomplete: ${more} more, of which this is not known (older, or imported)`);
     });
 };
 
@@ -188,8 +182,7 @@ async function withReport(file: string, given: Question, { call, io, note }: Run
     ...times.map(({ text: written, offset }) => [written, offset ?? '(give --at with its zone)']),
   ];
   const lines = found.map((words) => `  ${words.filter(Boolean).join(' ')}`);
-  throw new CommandError(
+  throw wrongUsage(
     ['The report does not say clearly what to search for. Give it by arguments. Found:', ...lines].join('\n'),
-    2,
   );
 }

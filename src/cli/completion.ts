@@ -27,20 +27,14 @@ Examples:
     .command(COMPLETE, { hidden: true })
     .argument('[word...]')
     .action((words: string[]) => {
-      for (const { text, description } of candidates(commander, words))
-        printLine(io.stdout, `${text}\t${description}`);
+      for (const candidate of candidates(commander, words)) printLine(io.stdout, candidate);
     });
 };
 
 const COMPLETE = '__complete';
 
-interface Candidate {
-  readonly text: string;
-  readonly description: string;
-}
-
-/** The completions of the last of `words`. The earlier words are complete. */
-function candidates(program: Command, words: readonly string[]): Candidate[] {
+/** The completions of the last of `words`, each with its description behind a tab. The earlier words are complete. */
+function candidates(program: Command, words: readonly string[]): string[] {
   const typed = words.at(-1) ?? '';
   let at = program;
   let awaiting: Option | null = null;
@@ -57,19 +51,15 @@ function candidates(program: Command, words: readonly string[]): Candidate[] {
     at = subcommandsOf(at).find((command) => command.name() === word) ?? at;
   }
   const offered = awaiting && !typed.startsWith('-') ? valuesOf(awaiting) : offers(at, program, typed);
-  return offered.filter(({ text }) => text.startsWith(typed));
+  return offered.filter((candidate) => candidate.startsWith(typed));
 }
 
-function offers(at: Command, program: Command, typed: string): Candidate[] {
-  if (typed.startsWith('-')) {
+function offers(at: Command, program: Command, typed: string): string[] {
+  if (typed.startsWith('-'))
     return optionsOf(at, program).flatMap(({ long, description, hidden }) =>
-      long && !hidden ? [{ text: long, description }] : [],
+      long && !hidden ? [`${long}\t${description}`] : [],
     );
-  }
-  const names = subcommandsOf(at).map((command) => ({
-    text: command.name(),
-    description: command.description(),
-  }));
+  const names = subcommandsOf(at).map((command) => `${command.name()}\t${command.description()}`);
   return [...names, ...at.registeredArguments.flatMap(valuesOf)];
 }
 
@@ -77,8 +67,7 @@ function offers(at: Command, program: Command, typed: string): Candidate[] {
 const optionsOf = (at: Command, program: Command): readonly Option[] =>
   at === program ? at.options : [...at.options, ...program.options];
 
-const valuesOf = ({ argChoices = [] }: Option | Argument): Candidate[] =>
-  argChoices.map((text) => ({ text, description: '' }));
+const valuesOf = ({ argChoices = [] }: Option | Argument): string[] => argChoices.map((text) => `${text}\t`);
 
 const subcommandsOf = (at: Command): Command[] =>
   at.commands.filter((command) => command.name() !== COMPLETE);

@@ -7,10 +7,11 @@ import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
 import type { CopyOptions } from '../store/copy.js';
 import type { Keep, Restored, RestoredContents } from '../store/sqlite/restore.js';
-import { CommandError, type CommandIo, cannotWrite, STDIO, writeToStdout } from './shared/command.js';
-import type { AddCommands, Run } from './shared/group.js';
+import { type CommandIo, cannotWrite, STDIO, writeToStdout, wrongUsage } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
 import { param, required } from './shared/params.js';
 import { isYes } from './shared/prompt.js';
+import type { Run } from './shared/run.js';
 import { printTable } from './shared/table.js';
 
 export const addBackup: AddCommands = (program) => {
@@ -21,7 +22,7 @@ export const addBackup: AddCommands = (program) => {
     .examples('backup monday.db', 'backup - | gzip > monday.db.gz')
     .runs(async (run, { file }) => {
       const { database, dataDir } = (await run.load()).config;
-      if (database.client === 'pg') throw new CommandError(BACKUP_WITH_PG, 2);
+      if (database.client === 'pg') throw wrongUsage(BACKUP_WITH_PG);
       if (file === STDIO) return backupToStdout(run, dataDir);
       const target = resolve(file);
       await backupTo(run, target);
@@ -43,7 +44,7 @@ export const addRestore: AddCommands = (program) => {
     .runs(async (run, { file, keep: given = {} }) => {
       const { dataDir, database } = (await run.load()).config;
       const { client } = database;
-      if (client === 'pg') throw new CommandError(RESTORE_WITH_PG, 2);
+      if (client === 'pg') throw wrongUsage(RESTORE_WITH_PG);
       await run.confirm(`The database in ${dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite/restore.js');
       const keep = (found: RestoredContents) => choosePartsToRestore(run, given, found);
@@ -103,8 +104,7 @@ async function backupTo({ core }: Run, file: string): Promise<void> {
 /** SQLite cannot back up to a stream, so this writes a temporary file in the data folder and unlinks it before reading. */
 async function backupToStdout(run: Run, dataDir: string): Promise<undefined> {
   const { io } = run;
-  if (io.stdout.isTTY)
-    throw new CommandError('A backup is binary data. Write it to a file: pulsegate backup FILE', 2);
+  if (io.stdout.isTTY) throw wrongUsage('A backup is binary data. Write it to a file: pulsegate backup FILE');
   const path = join(dataDir, `backup-${randomUUID()}.tmp`);
   await backupTo(run, path);
   const handle = await open(path);
@@ -185,27 +185,22 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<string> 
 /** Returns the connection string. Never print it: it may contain a password. */
 function connectionOf(to: string): string {
   if (/^postgres(ql)?:\/\//.test(to)) return to;
-  throw new CommandError(
+  throw wrongUsage(
     'The database of the configuration is SQLite, so --to is postgres://USER@HOST:5432/NAME. For a copy in SQLite use: pulsegate backup FILE',
-    2,
   );
 }
 
 async function dataFolderOf(to: string): Promise<string> {
   if (/^[a-z]+:\/\//i.test(to)) {
-    throw new CommandError(
+    throw wrongUsage(
       'The database of the configuration is PostgreSQL, so --to is a data folder. For a copy in PostgreSQL use: pg_dump -Fc',
-      2,
     );
   }
   const path = resolve(to);
   if (basename(path) === 'pulsegate.db') return dirname(path);
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() || (!found && !/\.\w+$/.test(basename(path)))) return path;
-  throw new CommandError(
-    `--to ${to} is not a data folder. The SQLite database is the file pulsegate.db in it.`,
-    2,
-  );
+  throw wrongUsage(`--to ${to} is not a data folder. The SQLite database is the file pulsegate.db in it.`);
 }
 
 /** Shows progress in one line on a terminal, and nothing elsewhere. */

@@ -58,7 +58,7 @@ export const addReceiverCommands: AddCommands = (program) => {
   receiver
     .command('remove', 'remove a receiver; what waits for it is discarded', RECEIVER)
     .asks(({ id }) => `The receiver ${id} will be removed.`)
-    .calls('DELETE /event-receivers/{id}', ({ id }) => `Removed ${id}.`);
+    .does('DELETE /event-receivers/{id}', ({ id }) => `Removed ${id}.`);
 
   receiver
     .command('test', 'send a test event to a receiver; needs the daemon', RECEIVER)
@@ -91,8 +91,5 @@ export const addDeliveryCommands: AddCommands = (program) => {
 
   delivery
     .command('retry', 'send one again, with a new set of attempts', { id: '<id>  id of the delivery' })
-    .runs(async ({ call }, { id }) => {
-      await call('POST /event-deliveries/{id}/retry', { params: { id } });
-      return `Sending ${id} again.`;
-    });
+    .does('POST /event-deliveries/{id}/retry', ({ id }) => `Sending ${id} again.`);
 };

@@ -2,10 +2,10 @@
 import { EXIT_FAMILIES, MAX_MARK } from '../core/exits/exit.js';
 import { nodeNameOf } from '../parts/database/node.js';
 import type { Answer, Api, ItemOf } from './shared/api.js';
-import { CommandError, found, notFound } from './shared/command.js';
+import { CommandError, found, notFound, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { NONE, nameOrNone } from './shared/options.js';
-import { choice, type Described, param, repeated, toggle } from './shared/params.js';
+import { choice, type Described, madeOf, param, repeated, toggle } from './shared/params.js';
 
 const EXIT = { name: '<name>  name of the exit' } as const;
 const list = <Item>(described: Described, read: (text: string) => Item) =>
@@ -66,19 +66,17 @@ export const addExitCommands: AddCommands = (program) => {
   exit
     .command('remove', 'remove an exit that no account uses; its live sessions go on', EXIT)
     .asks(({ name }) => `The exit ${name} will be removed.`)
-    .calls('DELETE /exits/{name}', ({ name }) => `Removed ${name}.`);
+    .does('DELETE /exits/{name}', ({ name }) => `Removed ${name}.`);
 
   exit
     .command('test', 'connect out through an exit to the server of egress.exitTest; needs the daemon', EXIT)
-    .answers(async ({ call, print }, { name }) => {
-      const tested = await call('POST /exits/{name}/test', { params: { name } });
+    .calls('POST /exits/{name}/test', (_, tested) => {
       if (!tested.ok) process.exitCode = 1;
-      const show = () => {
+      return () => {
         if (!tested.ok) throw new CommandError(`The test failed: ${tested.reason}.`);
         const seen = tested.seen ?? 'an address that its answer does not contain';
-        print(`Connected in ${tested.connectMs} ms from ${tested.local}; the other side sees ${seen}.`);
+        return `Connected in ${tested.connectMs} ms from ${tested.local}; the other side sees ${seen}.`;
       };
-      return [tested, show];
     });
 };
 
@@ -91,7 +89,7 @@ async function idOfSeller({ call }: Api, name: string): Promise<string> {
 /** Without a password: the stored one of the same proxy and user name. */
 function readUpstream(text: string) {
   const parts = /^(\w+:\/\/)?(?:([^:@]+)(?::(.*))?@)?([^@]+)$/.exec(text);
-  if (parts === null) throw new CommandError('--upstream must be [SCHEME://][USER[:PASSWORD]@]host:port.', 2);
+  if (parts === null) throw wrongUsage('--upstream must be [SCHEME://][USER[:PASSWORD]@]host:port.');
   const [, scheme = '', username, password, where = ''] = parts;
   return {
     proxy: scheme + where,
@@ -102,7 +100,7 @@ function readUpstream(text: string) {
 
 function readMark(text: string): number | null {
   if (/^\d{1,10}$/.test(text) && Number(text) <= MAX_MARK) return Number(text) || null;
-  throw new CommandError(`--mark must be a whole number from 0 to ${MAX_MARK}.`, 2);
+  throw wrongUsage(`--mark must be a whole number from 0 to ${MAX_MARK}.`);
 }
 
 function leavesBy(exit: Answer<'GET /exits/{name}'>): string {
@@ -147,16 +145,17 @@ export const addNodeCommands: AddCommands = (program) => {
   for (const verb of ['drain', 'undrain'] as const)
     node
       .command(verb, CHANGES[verb].does, {
-        given: '[name]  node name (default: the node of this configuration)',
+        name: madeOf(
+          { given: '[name]  node name (default: the node of this configuration)' },
+          async ({ given }, { load }) => given ?? nodeNameOf((await load()).config),
+        ),
       })
-      .runs(async ({ call, load }, { given }) => {
-        const name = given ?? nodeNameOf((await load()).config);
+      .refuses(({ name }) => {
         const missing = notFound('node', name);
         if (name === '') throw missing;
-        const refusals = { 'no-node': missing, 'path.name': missing };
-        await call(`POST /nodes/{name}/${verb}`, { params: { name } }, refusals);
-        return CHANGES[verb].done.replace('NAME', () => name);
-      });
+        return { 'no-node': missing, 'path.name': missing };
+      })
+      .does(`POST /nodes/{name}/${verb}`, ({ name }) => CHANGES[verb].done.replace('NAME', () => name));
 };
 
 const stateOf = ({ state, isDrained }: ItemOf<'GET /nodes'>): string =>

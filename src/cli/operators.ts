@@ -2,11 +2,12 @@
 import { type Budget, NO_BUDGET } from '../core/accounts/plans/budget.js';
 import { ROLES, TOKEN_SCOPES } from '../core/auth/operator.js';
 import type { Api, ItemOf } from './shared/api.js';
-import { CommandError, found } from './shared/command.js';
-import type { AddCommands, Run } from './shared/group.js';
+import { CommandError, found, wrongUsage } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
 import { byteSize, count, enabling, expiry } from './shared/options.js';
 import { choice, madeOf, param, required, type ValuesOf } from './shared/params.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
+import type { Run } from './shared/run.js';
 import { formatBytes } from './shared/table.js';
 
 const OPERATOR = { operator: param('<name>  operator name or id').finds(findOperator) };
@@ -99,14 +100,14 @@ export const addOperatorCommands: AddCommands = (program) => {
       ({ operator: { name } }) =>
         `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`,
     )
-    .calls('DELETE /operators/{id}', ({ operator: { name } }) => `Removed ${name}.`);
+    .does('DELETE /operators/{id}', ({ operator: { name } }) => `Removed ${name}.`);
 };
 
 async function readChangedPassword(given: ValuesOf<typeof CHANGED_PASSWORD>, { io }: Pick<Run, 'io'>) {
   const { password, passwordStdin, keepTokens = false } = given;
   if (password || passwordStdin)
     return { password: await readNewPassword(io, passwordStdin), revokeTokens: !keepTokens };
-  if (keepTokens) throw new CommandError('--keep-tokens needs --password or --password-stdin.', 2);
+  if (keepTokens) throw wrongUsage('--keep-tokens needs --password or --password-stdin.');
   return undefined;
 }
 
@@ -129,8 +130,8 @@ function budgetColumn(part: keyof Budget, bound: (n: number) => string, amount =
 export const addTokenCommands: AddCommands = (program) => {
   const token = program
     .group('token', 'manage API tokens for /api/v1', {
-      'body.name': new CommandError('The name must be 1 to 100 characters.', 2),
-      'body.expiresAt': new CommandError('--expires is in the past.', 2),
+      'body.name': wrongUsage('The name must be 1 to 100 characters.'),
+      'body.expiresAt': wrongUsage('--expires is in the past.'),
       'too-many-tokens': 'The limit admin.maxTokens is reached. Revoke a token first.',
     })
     .examples(
@@ -163,7 +164,7 @@ export const addTokenCommands: AddCommands = (program) => {
       token: param('<token>  token name, id or prefix').finds(findToken),
     })
     .asks(({ token: { name, prefix } }) => `The token ${name} (${prefix}…) will be revoked.`)
-    .calls('DELETE /tokens/{id}', ({ token: { name } }) => `Revoked ${name}.`);
+    .does('DELETE /tokens/{id}', ({ token: { name } }) => `Revoked ${name}.`);
 };
 
 async function findToken({ call }: Api, wanted: string) {

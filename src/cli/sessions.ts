@@ -1,10 +1,10 @@
 // `pulsegate session`: lists and ends live sessions.
 import { findAccount } from './account/find.js';
-import { daemonApi, type ItemOf } from './shared/api.js';
-import { CommandError, found } from './shared/command.js';
+import type { ItemOf } from './shared/api.js';
+import { CommandError, found, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { limitOption } from './shared/options.js';
-import { countOf, printTable } from './shared/table.js';
+import { countOf } from './shared/table.js';
 
 type Session = ItemOf<'GET /sessions'>;
 
@@ -24,21 +24,16 @@ export const addSessionCommands: AddCommands = (program) => {
       game: '--game <id>  filter by GameID',
       limit: limitOption('sessions', 100),
     })
-    .answers(async ({ io, load, print }, { limit, ...query }) => {
-      const api = daemonApi((await load()).config);
-      const { items, matched, total } = await api.list('GET /sessions', query, limit);
-      const show = () => {
-        printTable(io, items, [
-          { ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS), 'USER NAME': 'username' },
-          { CLIENT: ({ client }) => client.address, ORIGIN: 'clientOrigin', BY: 'clientProtocol' },
-          { DESTINATION: destinationOf, GAME: 'gameId' },
-          { NODE: 'node', UP: 'bytesUp', DOWN: 'bytesDown', SINCE: 'openedAt' },
-        ]);
-        const of = matched === total ? '' : `${matched} of `;
-        const shown = items.length < matched ? `, ${items.length} shown` : '';
-        print(`${of}${countOf(total, 'session')}${shown}`);
-      };
-      return [items, show];
+    .lists(null, 'GET /sessions', [
+      { ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS), 'USER NAME': 'username' },
+      { CLIENT: ({ client }) => client.address, ORIGIN: 'clientOrigin', BY: 'clientProtocol' },
+      { DESTINATION: destinationOf, GAME: 'gameId' },
+      { NODE: 'node', UP: 'bytesUp', DOWN: 'bytesDown', SINCE: 'openedAt' },
+    ])
+    .also(({ print }, { items, matched, total }) => {
+      const of = matched === total ? '' : `${matched} of `;
+      const shown = items.length < matched ? `, ${items.length} shown` : '';
+      print(`${of}${countOf(total, 'session')}${shown}`);
     });
 
   session
@@ -49,11 +44,10 @@ export const addSessionCommands: AddCommands = (program) => {
     .asks()
     .answers(async (run, { ids, account }) => {
       if (ids.length > 0 === (account !== undefined))
-        throw new CommandError('Give either session ids or --account.', 2);
+        throw wrongUsage('Give either session ids or --account.');
       const accountId = account === undefined ? undefined : (await findAccount(run, account)).id;
-      const api = daemonApi((await run.load()).config);
-      const all = await api.list('GET /sessions', { accountId });
-      const chosen = account === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
+      const { items } = await run.list('GET /sessions', { accountId });
+      const chosen = account === undefined ? ids.map((id) => findSession(items, id)) : items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
         await run.confirm(`${countOf(chosen.length, 'session')} of ${names} will end.`);
@@ -61,7 +55,7 @@ export const addSessionCommands: AddCommands = (program) => {
       let ended = 0;
       for (let start = 0; start < chosen.length; start += MAX_ENDED_PER_REQUEST) {
         const body = { ids: chosen.slice(start, start + MAX_ENDED_PER_REQUEST).map(({ id }) => id) };
-        ended += (await api.call('POST /sessions/end', { body })).ended;
+        ended += (await run.call('POST /sessions/end', { body })).ended;
       }
       return [{ ended }, `Ended ${countOf(ended, 'session')}.`];
     });

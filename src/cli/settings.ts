@@ -10,11 +10,11 @@ import {
 } from '../core/accounts/plans/plans.js';
 import { etagOf } from '../http/api/route.js';
 import { type Api, unlessChangedMeanwhile } from './shared/api.js';
-import { CommandError, notFound } from './shared/command.js';
-import { type AddCommands, printList } from './shared/group.js';
+import { CommandError, notFound, wrongUsage } from './shared/command.js';
+import type { AddCommands } from './shared/group.js';
 import { limitWords, nameOrNone, PLAN_LIMITS } from './shared/options.js';
 import { param, toggle } from './shared/params.js';
-import type { Columns } from './shared/table.js';
+import { printTable } from './shared/table.js';
 
 export const addWhitelistCommands: AddCommands = (program) => {
   const whitelist = program
@@ -25,10 +25,11 @@ export const addWhitelistCommands: AddCommands = (program) => {
       'whitelist check 203.0.113.7',
     );
 
-  whitelist.command('show', 'print the whitelist').answers(async ({ call }) => {
-    const answer = await call('GET /settings/whitelist');
-    return [answer, answer.whitelist.trim() === '' ? '(empty: every address is allowed)' : answer.whitelist];
-  });
+  whitelist
+    .command('show', 'print the whitelist')
+    .calls('GET /settings/whitelist', (_, { whitelist: text }) =>
+      text.trim() === '' ? '(empty: every address is allowed)' : text,
+    );
 
   whitelist
     .command('set', 'replace the whitelist; takes effect with the next request', {
@@ -39,7 +40,7 @@ export const addWhitelistCommands: AddCommands = (program) => {
       const { entries } = await call('POST /settings/whitelist/check', { body });
       const bad = entries.filter(({ kind }) => kind === 'invalid').map(({ text }) => text);
       if (bad.length > 0)
-        throw new CommandError(`Invalid entries: ${bad.join(', ')}. The whitelist was not changed.`, 2);
+        throw wrongUsage(`Invalid entries: ${bad.join(', ')}. The whitelist was not changed.`);
       await call('PUT /settings/whitelist', { body });
       return 'Whitelist saved.';
     });
@@ -51,7 +52,7 @@ export const addWhitelistCommands: AddCommands = (program) => {
     .answers(async ({ call }, { address }) => {
       const body = { ...(await call('GET /settings/whitelist')), address };
       const { addressAllowed: allowed } = await call('POST /settings/whitelist/check', { body });
-      if (allowed === null) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
+      if (allowed === null) throw wrongUsage(`${address} is not an IPv4 or IPv6 address.`);
       if (!allowed) process.exitCode = 1;
       return [{ address, allowed }, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`];
     });
@@ -68,12 +69,18 @@ export const addPlanCommands: AddCommands = (program) => {
 
   plan.command('list', 'list plans in the order in which they are offered').answers(async (run) => {
     const plans = await readPlans(run);
-    const columns: Columns<Plan> = [
-      { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
-      { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
-      { LIMITS: ({ limits }) => limitWords(limits) },
-    ];
-    return [plans, () => printList(run.io, plans, 'No plans. See: pulsegate plan set --help', columns)];
+    const print = () =>
+      printTable(
+        run.io,
+        plans,
+        [
+          { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
+          { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
+          { LIMITS: ({ limits }) => limitWords(limits) },
+        ],
+        'No plans. See: pulsegate plan set --help',
+      );
+    return [plans, print];
   });
 
   plan
@@ -84,7 +91,7 @@ export const addPlanCommands: AddCommands = (program) => {
       TERMS,
     )
     .runs(async (api, { name, limits, ...terms }) => {
-      if (!isPlanName(name)) throw new CommandError(`The name must be 1 to ${MAX_PLAN_NAME} characters.`, 2);
+      if (!isPlanName(name)) throw wrongUsage(`The name must be 1 to ${MAX_PLAN_NAME} characters.`);
       const saved = await save(api, (list) => {
         const at = list.findIndex((each) => each.name === name);
         const old = list[at] ?? { name, ...NEW_PLAN };

@@ -1,10 +1,11 @@
 // `pulsegate account`: its commands, and by themselves those of one account that do not print it: name, limits, secret link.
 import { formatHostPort } from '../../core/ip.js';
 import type { Answer, BodyOf, ItemOf } from '../shared/api.js';
-import { CommandError, type CommandIo } from '../shared/command.js';
-import type { AddCommands, Group, Run } from '../shared/group.js';
+import { CommandError, type CommandIo, wrongUsage } from '../shared/command.js';
+import type { AddCommands, Group } from '../shared/group.js';
 import { ACCOUNT_LIMITS, expiry, limitFields } from '../shared/options.js';
 import { param, required } from '../shared/params.js';
+import type { Run } from '../shared/run.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { addAdd, addLink, addUpdate, readLinkAddress } from './change.js';
 import { addExport, addImport } from './files.js';
@@ -84,12 +85,12 @@ function addLimitCommands(account: Group): void {
       'account limits set player --max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month',
       'account limits set player --quota none',
     );
-  limits
-    .command('show', 'show limits and usage', ACCOUNT)
-    .answers(async ({ call, io }, { account: { id } }) => {
-      const shown = await call('GET /accounts/{id}/limits', { params: { id } });
-      return [shown, () => printLimits(io, shown.limits, shown.usage)];
-    });
+  limits.command('show', 'show limits and usage', ACCOUNT).calls(
+    'GET /accounts/{id}/limits',
+    (_, { limits, usage }, { io }) =>
+      () =>
+        printLimits(io, limits, usage),
+  );
   limits
     .command(
       'set',
@@ -104,7 +105,7 @@ function addLimitCommands(account: Group): void {
       const changed = await run.call(
         'PATCH /accounts/{id}/limits',
         { params: { id }, body },
-        { 'body.egressClass': new CommandError(unknownClass, 2) },
+        { 'body.egressClass': wrongUsage(unknownClass) },
       );
       return [changed, () => printLimits(run.io, changed.limits, null)];
     });
@@ -114,10 +115,7 @@ function addLimitCommands(account: Group): void {
       ({ account: { username, usage } }) =>
         `The usage of ${username} (${formatBytes(usage.periodBytes)}) will be reset to zero.`,
     )
-    .runs(async ({ call }, { account: { id, username } }) => {
-      await call('POST /accounts/{id}/usage/reset', { params: { id } });
-      return `Usage of ${username} reset.`;
-    });
+    .does('POST /accounts/{id}/usage/reset', ({ account: { username } }) => `Usage of ${username} reset.`);
 }
 
 type Shown = Answer<'GET /accounts/{id}/limits'>;
@@ -176,9 +174,6 @@ function addSubscriptionCommands(account: Group): void {
   link
     .command('revoke', 'revoke the link and earlier ones, and end their sessions', ACCOUNT)
     .asks(({ account: { username } }) => `The link of ${username} will stop working.`)
-    .calls(
-      `DELETE ${PATH}`,
-      ({ account: { username } }) => `Revoked the link of ${username}.`,
-      ({ account: { username } }) => ({ 'no-subscription': `${username} has no link.` }),
-    );
+    .refuses(({ account: { username } }) => ({ 'no-subscription': `${username} has no link.` }))
+    .does(`DELETE ${PATH}`, ({ account: { username } }) => `Revoked the link of ${username}.`);
 }

@@ -6,11 +6,12 @@ import { CONTACT_LANGUAGES, changedTags } from '../../core/accounts/fields/conta
 import { CLIENT_FORMATS, clientText } from '../../core/accounts/player/client-formats.js';
 import { type LinkAddress, socksLink } from '../../core/accounts/player/proxy-link.js';
 import { type Api, unlessChangedMeanwhile } from '../shared/api.js';
-import { CommandError, type CommandIo, notFound, printJson } from '../shared/command.js';
-import type { Group, Run } from '../shared/group.js';
+import { CommandError, type CommandIo, notFound, printJson, wrongUsage } from '../shared/command.js';
+import type { Group } from '../shared/group.js';
 import { ACCOUNT_LIMITS, enabling, expiry } from '../shared/options.js';
 import { choice, type Described, madeOf, param, repeated } from '../shared/params.js';
 import { PASSWORD_STDIN, readNewPassword } from '../shared/prompt.js';
+import type { Run } from '../shared/run.js';
 import { ACCOUNT_NAME, findAccount, tagsOption } from './find.js';
 
 export function addLink(account: Group): void {
@@ -32,7 +33,7 @@ export function addLink(account: Group): void {
       'account link player --password-stdin --format proxifier < password.txt > player.ppx',
     )
     .answers(async (run, { nameOrId, format, ...given }) => {
-      if (run.json && format) throw new CommandError('--json and --format cannot be used together.', 2);
+      if (run.json && format) throw wrongUsage('--json and --format cannot be used together.');
       const { password } = await choosePassword(run.io, given);
       const { id, username } = await findAccount(run, nameOrId);
       const wrong = `Wrong password for ${username}. To set a new one: pulsegate account update ${username} --generate`;
@@ -63,8 +64,7 @@ async function choosePassword(
   given: { readonly generate?: boolean; readonly passwordStdin?: boolean },
 ): Promise<ChosenPassword> {
   const { generate, passwordStdin = false } = given;
-  if (generate && passwordStdin)
-    throw new CommandError('--generate and --password-stdin cannot be used together.', 2);
+  if (generate && passwordStdin) throw wrongUsage('--generate and --password-stdin cannot be used together.');
   // 15 bytes are 120 bits and 20 base64url characters, which need no escaping in a URL.
   if (generate) return { password: randomBytes(15).toString('base64url'), isNew: true, isShown: true };
   const password = await readNewPassword(io, passwordStdin, '--generate or --password-stdin');
@@ -173,24 +173,22 @@ export function addAdd(account: Group): void {
       'account add player --generate --expires 30d',
       'account add player --password-stdin < password.txt',
     )
-    .answers(
-      async (run, { chosen, ...fields }) => {
-        const { plan, expiresAt } = fields;
-        const body = { ...fields, password: chosen.password };
-        const refusals = plan === undefined ? {} : { 'body.plan': notFound('plan', plan) };
-        const { account: added } = await run.call('POST /accounts', { body }, refusals);
-        // Without an expiry a new account gets that of its plan.
-        const removing =
-          plan !== undefined && expiresAt === null
-            ? run.call('PATCH /accounts/{id}', { params: { id: added.id }, body: { expiresAt } })
-            : undefined;
-        // The password is printed in any case: it is not stored where it can be read again.
-        await removing?.catch(() => undefined);
-        await printCredentials(run, { ...added, ...chosen });
-        await removing;
-      },
-      () => true,
-    );
+    .creates()
+    .answers(async (run, { chosen, ...fields }) => {
+      const { plan, expiresAt } = fields;
+      const body = { ...fields, password: chosen.password };
+      const refusals = plan === undefined ? {} : { 'body.plan': notFound('plan', plan) };
+      const { account: added } = await run.call('POST /accounts', { body }, refusals);
+      // Without an expiry a new account gets that of its plan.
+      const removing =
+        plan !== undefined && expiresAt === null
+          ? run.call('PATCH /accounts/{id}', { params: { id: added.id }, body: { expiresAt } })
+          : undefined;
+      // The password is printed in any case: it is not stored where it can be read again.
+      await removing?.catch(() => undefined);
+      await printCredentials(run, { ...added, ...chosen });
+      await removing;
+    });
 }
 
 export function addUpdate(account: Group): void {

@@ -13,9 +13,17 @@ import { spool } from '../../account-files/spool.js';
 import { printable } from '../../core/text.js';
 import { isTimeZone } from '../../core/time/time-zone.js';
 import type { Answer } from '../shared/api.js';
-import { CommandError, type CommandIo, cannotWrite, STDIO, writeToStdout } from '../shared/command.js';
-import type { Group, Run } from '../shared/group.js';
+import {
+  CommandError,
+  type CommandIo,
+  cannotWrite,
+  STDIO,
+  writeToStdout,
+  wrongUsage,
+} from '../shared/command.js';
+import type { Group } from '../shared/group.js';
 import { choice, type Param, param, withDefault } from '../shared/params.js';
+import type { Run } from '../shared/run.js';
 import { countOf } from '../shared/table.js';
 import { TAGS } from './find.js';
 
@@ -94,37 +102,34 @@ export function addImport(account: Group): void {
       'account import players.json --existing replace --yes',
     )
     .help('  ssh old pulsegate account export --with-hashes | pulsegate account import -')
-    .runs(
-      async (run, { file, format, dryRun: isPreview, yes, json: _, ...given }) => {
-        const isStdin = file === STDIO;
-        if (!isStdin) await requireFile(file);
-        const source = {
-          ...given,
-          format: formatOf(file, format),
-          fileName: isStdin ? undefined : basename(file),
+    .creates(({ dryRun }) => !dryRun)
+    .runs(async (run, { file, format, dryRun: isPreview, yes, json: _, ...given }) => {
+      const isStdin = file === STDIO;
+      if (!isStdin) await requireFile(file);
+      const source = {
+        ...given,
+        format: formatOf(file, format),
+        fileName: isStdin ? undefined : basename(file),
+      };
+      const work = async (content: () => Readable) => {
+        const importing = (dryRun: boolean) => {
+          const query = { ...source, dryRun: String(dryRun) };
+          return run.call('POST /accounts/import', { query, content: content() });
         };
-        const work = async (content: () => Readable) => {
-          const importing = (dryRun: boolean) => {
-            const query = { ...source, dryRun: String(dryRun) };
-            return run.call('POST /accounts/import', { query, content: content() });
-          };
-          const plan = await importing(true);
-          if (isPreview) return plan;
-          const what = `${countOf(plan.replaced, 'account')} will be overwritten.`;
-          // Stdin carried the file, so it cannot carry the answer.
-          if (plan.replaced > 0 && isStdin && !yes)
-            throw new CommandError(`${what} Use --yes to confirm.`, 2);
-          if (plan.replaced > 0) await run.confirm(what);
-          return importing(false);
-        };
-        // Outside the data folder: with PostgreSQL there may be none on this machine.
-        const copy = isStdin ? await spool(tmpdir(), run.io.stdin) : null;
-        const done = await work(copy?.read ?? (() => createReadStream(file))).finally(copy?.close);
-        if (done.failed > 0) process.exitCode = 1;
-        return [done, () => printReport(run, done)];
-      },
-      ({ dryRun }) => !dryRun,
-    );
+        const plan = await importing(true);
+        if (isPreview) return plan;
+        const what = `${countOf(plan.replaced, 'account')} will be overwritten.`;
+        // Stdin carried the file, so it cannot carry the answer.
+        if (plan.replaced > 0 && isStdin && !yes) throw wrongUsage(`${what} Use --yes to confirm.`);
+        if (plan.replaced > 0) await run.confirm(what);
+        return importing(false);
+      };
+      // Outside the data folder: with PostgreSQL there may be none on this machine.
+      const copy = isStdin ? await spool(tmpdir(), run.io.stdin) : null;
+      const done = await work(copy?.read ?? (() => createReadStream(file))).finally(copy?.close);
+      if (done.failed > 0) process.exitCode = 1;
+      return [done, () => printReport(run, done)];
+    });
 }
 
 type Report = Answer<'POST /accounts/import'>;

@@ -1,10 +1,11 @@
 // `pulsegate account renew` and `account upgrade`: apply a plan to accounts.
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import type { Answer, ItemOf } from '../shared/api.js';
-import { CommandError, notFound } from '../shared/command.js';
-import type { Group, Run } from '../shared/group.js';
+import { CommandError, notFound, wrongUsage } from '../shared/command.js';
+import type { Group } from '../shared/group.js';
 import { limitWords } from '../shared/options.js';
 import { param, required } from '../shared/params.js';
+import type { Run } from '../shared/run.js';
 import { countOf, printTable } from '../shared/table.js';
 import { ACCOUNTS } from './find.js';
 import { expiryWords } from './show.js';
@@ -57,7 +58,7 @@ async function usePlan(run: Run, use: 'renew' | 'upgrade', given: Given): Promis
   for (const { id, username, reason } of skipped) {
     const own = plans.get(id ?? '');
     if (reason === 'no-plan' && own) throw notFound('plan', own);
-    if (reason === 'no-plan') throw new CommandError(`${username} has no plan. Give one with --plan.`, 2);
+    if (reason === 'no-plan') throw wrongUsage(`${username} has no plan. Give one with --plan.`);
     run.print(
       `${username} ${reason === 'already-so' ? 'already has these terms' : `is left out: ${reason}`}.`,
     );

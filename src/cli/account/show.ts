@@ -17,19 +17,13 @@ export function addListAndShow(account: Group): void {
       search: '--search <text>  filter by text in user name, remarks, tags or latest GameID',
       ...TAGS,
     })
-    .answers(async ({ list, io, print }, query) => {
-      const { items, total } = await list('GET /accounts', query);
-      const show = () => {
-        printTable(io, items, [
-          { 'USER NAME': 'username', STATE: stateOf, EXPIRES: expiryWords, 'LAST LOGIN': 'lastLoginAt' },
-          { ENTRIES: 'dataCount', 'LATEST GAME': 'latestGameId', TAGS: tagsOf },
-          { REMARKS: 'remarks' },
-        ]);
-        const of = items.length === total ? '' : `${items.length} of `;
-        print(`${of}${countOf(total, 'account')}`);
-      };
-      return [items, show];
-    });
+    .lists(null, 'GET /accounts', [
+      { 'USER NAME': 'username', STATE: stateOf, EXPIRES: expiryWords, 'LAST LOGIN': 'lastLoginAt' },
+      { ENTRIES: 'dataCount', 'LATEST GAME': 'latestGameId', TAGS: tagsOf, REMARKS: 'remarks' },
+    ])
+    .also(({ print }, { items, total }) =>
+      print(`${items.length === total ? '' : `${items.length} of `}${countOf(total, 'account')}`),
+    );
 
   account
     .command('show', 'show an account and its latest heartbeat entries', ACCOUNT)

@@ -9,7 +9,7 @@ import { StartError } from '../../core/errors.js';
 import { openTotpKeys } from '../../parts/auth.js';
 import { LOST_GEO } from '../../parts/geo.js';
 import type { Store } from '../../store/store.js';
-import { withExistingCore } from '../shared/api.js';
+import { withExistingCore } from '../shared/run.js';
 import { type Found, ok, stop, warn } from './finding.js';
 import { isLoopback } from './network.js';
 

@@ -8,7 +8,7 @@ import { StartError } from '../../core/errors.js';
 import { isLoopback as isLoopbackAddress } from '../../core/ip.js';
 import { hasGlobalIpv6 } from '../../parts/geo.js';
 import { listenOn, openServer } from '../../parts/listen.js';
-import { daemonApi } from '../shared/api.js';
+import { daemonApi } from '../shared/daemon.js';
 import { type Found, ok, stop, warn } from './finding.js';
 
 /** Errors that mean that no server answered. NXDOMAIN is not one: it is an answer. */

@@ -26,6 +26,8 @@ export class CommandError extends Error {
   }
 }
 
+export const wrongUsage = (message: string): CommandError => new CommandError(message, 2);
+
 /** Returns what a command has looked up. @param group whose `list` shows all @throws CommandError when it is missing */
 export function found<Found extends object>(
   looked: Found | undefined | null,

@@ -1,4 +1,4 @@
-// Requests to the running daemon, over the control socket in its data folder.
+// Requests to the running daemon, over the control socket in its data folder. Loaded late: sessions wait for `serve`, which asks none.
 import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
 import { dirname } from 'node:path';
@@ -14,10 +14,23 @@ import {
   controlTokenPath,
   identityOf,
 } from '../../parts/admin/admin-listeners.js';
+import { apiOver } from './api.js';
 import { CommandError, cliActor } from './command.js';
 
+const TIMEOUT_MS = 10_000;
+/** A change may wait for a locked database, or for one that fails over. */
+const CHANGE_TIMEOUT_MS = 60_000;
 /** A daemon that takes longer to say who it is counts as hung, and the command uses the database. */
 const IDENTITY_TIMEOUT_MS = 2_000;
+
+/** The API of the running daemon. Its calls throw like `askDaemon`. */
+export const daemonApi = (config: Config) => apiOver((call) => callDaemon(config, call));
+
+export function callDaemon(config: Config, { path, params, query, ...sent }: Call) {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
+  const timeout = sent.content ? 0 : sent.method === 'GET' ? TIMEOUT_MS : CHANGE_TIMEOUT_MS;
+  return askDaemon(config, { path: `/api/v1${filled}?${query}`, timeout }, sent);
+}
 
 /** @throws CommandError when no daemon runs, or when this user may not connect to it */
 export async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: Partial<Call>) {

@@ -1,42 +1,17 @@
 // Groups of commands, and commands. A command says what it does, what it is given, and what it calls or how it works. Options are
 // declared in the shape of the request that they make: `{ name, limits: { maxSessions } }`.
 import type { Command } from 'commander';
-import type { Loaded } from '../../config.js';
-import {
-  type Answer,
-  type BodyOf,
-  type Input,
-  type ItemOf,
-  type ListName,
-  type Opened,
-  type OperationName,
-  openLazily,
-  type QueryOf,
-  type Refusals,
-} from './api.js';
-import { CommandError, type CommandIo, once, printJson, printLine } from './command.js';
+import type { Answer, BodyOf, Input, ItemOf, ListName, OperationName, QueryOf, Refusals } from './api.js';
+import { isPaged } from './api.js';
+import { type CommandIo, printJson, wrongUsage } from './command.js';
 import { addTo, type Params, type ValuesOf } from './params.js';
-import { confirm } from './prompt.js';
+import { openRun, type Run } from './run.js';
 import { type Columns, printTable } from './table.js';
 
-/** What a command works with. */
-export interface Run extends Omit<Opened, 'close'> {
-  readonly io: CommandIo;
-  /** The configuration file that the program is given. */
-  readonly file: string | undefined;
-  /** Whether `--json` and `--yes` are given. */
-  readonly json: boolean;
-  readonly yes: boolean;
-  load(): Promise<Loaded>;
-  print(line: string): void;
-  /** Prints a line to stderr. */
-  note(line: string): void;
-  /** Asks before `what` happens, unless `--yes` is given. @throws CommandError when it is not confirmed */
-  confirm(what: string): Promise<void>;
-}
-
-/** A line for stdout; or the answer that `--json` prints, with what is printed without it. */
-type Shown = string | undefined | readonly [answer: unknown, shown: string | (() => void)];
+/** A line for stdout, or what prints; with the answer that `--json` prints instead. */
+type Text = string | (() => string) | (() => void);
+type Shown = string | undefined | readonly [answer: unknown, text: Text];
+type Options = Readonly<Record<string, unknown>>;
 type Work<Given> = (run: Run, given: Given) => Shown | Promise<Shown>;
 
 /** Adds commands to the program. */
@@ -59,6 +34,9 @@ type Taking<Name, Fields, Into> = [Exclude<keyof Fields, keyof Into>] extends [n
     ? Name
     : never
   : never;
+
+/** `Name`, if what is given is its path and its body. */
+type Called<Name extends OperationName, Given> = Taking<Name, InBody<Given, Name>, BodyOf<Name>>;
 
 class Named {
   constructor(
@@ -98,6 +76,8 @@ export class Group extends Named {
 class Runnable<Given> extends Named {
   #question: ((given: Given) => string) | undefined;
   #needed: string | undefined;
+  #mayCreate: (options: Options) => boolean = () => false;
+  #ownRefusals: (given: Given) => Refusals = () => ({});
 
   /** Adds `--yes`. @param what is asked before the command runs; left out: the command asks by itself */
   asks(what?: (given: Given) => string): this {
@@ -112,101 +92,103 @@ class Runnable<Given> extends Named {
     return this;
   }
 
-  /** Runs the command by `work`. @param mayCreate whether it may create a missing database, by its options */
-  runs(
-    work: Work<Given>,
-    mayCreate: (options: Readonly<Record<string, unknown>>) => boolean = () => false,
-  ): void {
-    const { commander, io } = this;
-    commander.action(async () => {
-      const { config: file, json = false, yes = false } = commander.optsWithGlobals();
-      const print = (line: string): void => printLine(io.stdout, line);
-      const note = (line: string): void => printLine(io.stderr, line);
-      // Imported here because help and completion need neither zod nor yaml.
-      const load = once(async () => (await import('../../config.js')).loadConfig({ file, env: io.env }));
-      const { close, ...opened } = openLazily(
-        load,
-        () => mayCreate(commander.opts()),
-        (error) => note(`Database write failed: ${String(error)}`),
-        this.refusals,
-      );
-      const ask = (what: string) => confirm(io, yes, what);
-      const run: Run = { ...opened, io, file, json, yes, load, print, note, confirm: ask };
+  /** Creates a missing database. @param may decides by the options */
+  creates(may: (options: Options) => boolean = () => true): this {
+    this.#mayCreate = may;
+    return this;
+  }
+
+  /** What `calls` and `does` say of refused operations besides those of the group, by what is given. */
+  refuses(refusals: (given: Given) => Refusals): this {
+    this.#ownRefusals = refusals;
+    return this;
+  }
+
+  /** Runs the command by `work`. */
+  runs(work: Work<Given>): void {
+    this.commander.action(async () => {
+      const { close, ...run } = openRun(this.commander, this.io, this.refusals, this.#mayCreate);
       const shown = await this.#work(run, work).finally(close);
-      if (typeof shown === 'string') return print(shown);
-      if (!shown) return;
-      if (json) return printJson(io, shown[0]);
-      if (typeof shown[1] === 'string') print(shown[1]);
-      else shown[1]();
+      const isAnswer = typeof shown === 'object';
+      if (isAnswer && run.json) return printJson(run.io, shown[0]);
+      const text = isAnswer ? shown[1] : shown;
+      const line = typeof text === 'function' ? text() : text;
+      if (typeof line === 'string') run.print(line);
     });
   }
 
   async #work(run: Run, work: Work<Given>): Promise<Shown> {
     const { json: _, yes: __, ...options } = this.commander.opts();
     if (this.#needed !== undefined && Object.keys(options).length === 0)
-      throw new CommandError(`No ${this.#needed} given. See: ${nameOf(this.commander)} --help`, 2);
+      throw wrongUsage(`No ${this.#needed} given. See: ${nameOf(this.commander)} --help`);
     const given = Object(await this.read(run)) as Given;
     if (this.#question) await run.confirm(this.#question(given));
     return work(run, given);
   }
 
   /** Runs a command with `--json`, like `runs`. */
-  answers(work: Work<Given>, mayCreate?: Parameters<typeof this.runs>[1]): void {
+  answers(work: Work<Given>): void {
     addTo(this.commander, { json: '--json  print JSON' });
-    this.runs(work, mayCreate);
-  }
-
-  /** Lists the items of an operation, whose query is what is given. @param none stderr when there are no items */
-  lists<Name extends ListName>(
-    none: string,
-    name: Taking<Name, Given, QueryOf<Name>>,
-    columns: Columns<ItemOf<Name>>,
-  ): void {
-    this.answers(async ({ call, io }, query) => {
-      const answer = await call(name as Name, { query } as unknown as Input<Name>);
-      const { items } = answer as unknown as { readonly items: readonly ItemOf<Name>[] };
-      return [items, () => printList(io, items, none, columns)];
-    });
+    this.runs(work);
   }
 
   /**
-   * Calls one operation. Its path has what is given by the name of its parameter, or the parameter of what is given; its body has all
-   * else. Prints the answer with `--json`, unless the operation deletes.
+   * Lists the items of an operation, whose query is what is given. `also` prints what follows the table.
+   * @param none stderr when there are no items; null: only the headings
    */
+  lists<Name extends ListName>(
+    none: string | null,
+    name: Taking<Name, Given, QueryOf<Name>>,
+    columns: Columns<ItemOf<Name>>,
+  ) {
+    const more: ((run: Run, answer: Answer<Name>) => void)[] = [];
+    this.answers(async (run, query) => {
+      const answer = isPaged(name)
+        ? await run.list(name, Object(query))
+        : await run.call(name as Name, { query } as unknown as Input<Name>);
+      const { items } = answer as unknown as { readonly items: readonly ItemOf<Name>[] };
+      const print = () => {
+        printTable(run.io, items, columns, none);
+        for (const each of more) each(run, answer as Answer<Name>);
+      };
+      return [items, print];
+    });
+    return { also: (print: (typeof more)[number]): void => void more.push(print) };
+  }
+
+  /** Calls an operation with what is given. Prints the answer with `--json`. */
   calls<Name extends OperationName>(
-    name: Taking<Name, InBody<Given, Name>, BodyOf<Name>>,
-    says: (given: Given, answer: Answer<Name>) => string,
-    refusals?: (given: Given) => Refusals,
+    name: Called<Name, Given>,
+    says: (given: Given, answer: Answer<Name>, run: Run) => Text,
   ): void {
+    this.answers(async (run, given) => {
+      const answer = await this.#call(run, name as Name, given);
+      return [answer, says(given, answer, run)];
+    });
+  }
+
+  /** Calls an operation like `calls`; its answer says nothing. */
+  does<Name extends OperationName>(name: Called<Name, Given>, says: (given: Given) => string): void {
+    this.runs(async (run, given) => {
+      await this.#call(run, name as Name, given);
+      return says(given);
+    });
+  }
+
+  /** The path has what is given by the name of its parameter, or the parameter of what is given; the body has all else. */
+  #call<Name extends OperationName>(run: Run, name: Name, given: Given): Promise<Answer<Name>> {
     const [, parameter = ''] = /\{(\w+)\}/.exec(name) ?? [];
-    const deletes = name.startsWith('DELETE');
-    const work = async (run: Run, given: Given): Promise<Shown> => {
-      const params: Record<string, unknown> = {};
-      const body: Record<string, unknown> = {};
-      for (const [key, value] of Object.entries(Object(given))) {
-        const named = key === parameter ? value : Object(value)[parameter];
-        if (named === undefined) body[key] = value;
-        else params[parameter] = named;
-      }
-      const input = deletes || name.startsWith('GET') ? { params } : { params, body };
-      const answer = await run.call(name as Name, input as unknown as Input<Name>, refusals?.(given) ?? {});
-      return deletes ? says(given, answer) : [answer, says(given, answer)];
-    };
-    if (deletes) this.runs(work);
-    else this.answers(work);
+    const params: Record<string, unknown> = {};
+    const body: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(Object(given))) {
+      const named = key === parameter ? value : Object(value)[parameter];
+      if (named === undefined) body[key] = value;
+      else params[parameter] = named;
+    }
+    const input = /^(GET|DELETE)/.test(name) ? { params } : { params, body };
+    return run.call(name, input as unknown as Input<Name>, this.#ownRefusals(given));
   }
 }
 
 /** `pulsegate account update`. */
 const nameOf = (of: Command): string => (of.parent ? `${nameOf(of.parent)} ${of.name()}` : of.name());
-
-/** Prints rows as a table; `none` to stderr when there are none. */
-export function printList<Row>(
-  io: CommandIo,
-  rows: readonly Row[],
-  none: string,
-  columns: Columns<Row>,
-): void {
-  if (rows.length === 0) return printLine(io.stderr, none);
-  printTable(io, rows, columns);
-}

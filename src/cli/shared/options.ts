@@ -7,7 +7,7 @@ import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import { type AccountLimits, EGRESS_LIMITS, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';
 import { iso } from '../../core/clock.js';
 import { isWireDate, parseWireDate } from '../../core/time/wire-date.js';
-import { CommandError } from './command.js';
+import { wrongUsage } from './command.js';
 import { choice, type Described, madeOf, type Param, param, withDefault } from './params.js';
 import { type Columns, countOf, formatBytes } from './table.js';
 
@@ -21,11 +21,16 @@ export function limitOption(what: string, initial: number): Param<number> {
   return withDefault(param(`--limit <n>  maximum number of ${what}`, read), initial);
 }
 
+/** A date in UTC, or a duration from now on (`sign` 1) or back (-1), in ms since the epoch; null: neither. */
+function parseTime(text: string, sign: 1 | -1): number | null {
+  const durationMs = parseDuration(text);
+  return durationMs === null ? parseWireDate(text) : Date.now() + sign * durationMs;
+}
+
 /** An age (`24h`) or a date in UTC, as a time of /api/v1. */
 export const pastTime = (described: Described) =>
   param(described, (text) => {
-    const durationMs = parseDuration(text);
-    const at = durationMs === null ? parseWireDate(text) : Date.now() - durationMs;
+    const at = parseTime(text, -1);
     if (at !== null) return iso(at);
     throw new InvalidArgumentError('Use: 24h, 7d, 2026-11-20 or 2026-11-20T21:00:00 (UTC).');
   });
@@ -34,19 +39,17 @@ export const pastTime = (described: Described) =>
 export const expiry = (described: Described) =>
   param(described, (text) => {
     if (text === 'never') return null;
-    const durationMs = parseDuration(text);
-    const at = durationMs === null ? parseWireDate(text) : Date.now() + durationMs;
+    const at = parseTime(text, 1);
     if (at !== null && isWireDate(at)) return iso(at);
-    throw new CommandError(
+    throw wrongUsage(
       `Invalid time ${JSON.stringify(text)}. Use: never, 30d, 2026-12-31 or 2026-12-31T23:59:59 (UTC).`,
-      2,
     );
   });
 
 /** `--enable` and `--disable`, of which one may be given, each with its help. */
 export const enabling = (on: Described, off: Described) =>
   madeOf({ on, off }, ({ on: enable, off: disable }) => {
-    if (enable && disable) throw new CommandError('--enable and --disable cannot be used together.', 2);
+    if (enable && disable) throw wrongUsage('--enable and --disable cannot be used together.');
     return disable ? false : enable;
   });
 

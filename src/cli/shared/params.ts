@@ -1,11 +1,7 @@
 // The arguments and options of commands, in the shape of the request that they make, with the types of their values:
 // `{ name: '<name>  name of the exit', limits: { maxSessions: count('--max-sessions <n>  maximum') } }`.
 import { Argument, type Command, Option } from 'commander';
-import type { Api } from './api.js';
-import type { CommandIo } from './command.js';
-
-/** Of a command that runs: what values are found and made with. */
-type Context = Api & { readonly io: CommandIo };
+import type { Run } from './run.js';
 
 /** An argument or an option with its help: `<name>  …`, `[id...]  …`, `--dry-run  …`, `--search <text>  …`. */
 export type Described = `${string}  ${string}`;
@@ -22,46 +18,45 @@ type ItemIn<Value> = Value extends readonly (infer Item)[] ? Item : Exclude<Valu
 /** One that is read, found or chosen. */
 export class Param<Value> {
   declare readonly value: Value;
-  #find: ((run: Context, text: string) => Promise<unknown>) | undefined;
 
   constructor(readonly of: Argument | Option) {}
 
   /** The value is what `find` returns of the text, when the command runs; of texts, a list of what it returns of each. */
-  finds<Found>(find: (run: Context, text: ItemIn<Value>) => Promise<Found>) {
+  finds<Found>(find: (run: Run, text: ItemIn<Value>) => Promise<Found>) {
     type All = Exclude<Value, undefined> extends readonly string[] ? readonly Found[] : Found;
-    this.#find = find as (run: Context, text: unknown) => Promise<unknown>;
-    return this as Param<unknown> as Param<All | Extract<Value, undefined>>;
+    return new Made<All | Extract<Value, undefined>>({ read: this }, async ({ read }, run) => {
+      if (!Array.isArray(read)) return read === undefined ? undefined : find(run, read as ItemIn<Value>);
+      const found = [];
+      for (const text of read) found.push(await find(run, text));
+      return found;
+    });
   }
 
   /** Adds it to a command. Returns what reads its value. */
-  addTo(command: Command): (run: Context) => Promise<unknown> {
+  addTo(command: Command): () => unknown {
     const { of } = this;
     if (of instanceof Option) command.addOption(of);
     else command.addArgument(of);
     const at = command.registeredArguments.length - 1;
-    return async (run) => {
+    return () => {
       const read = of instanceof Option ? command.opts()[of.attributeName()] : command.processedArgs[at];
-      if (this.#find === undefined || read === undefined) return read === NULL ? null : read;
-      if (!Array.isArray(read)) return this.#find(run, read);
-      const found = [];
-      for (const text of read) found.push(await this.#find(run, text));
-      return found;
+      return read === NULL ? null : read;
     };
   }
 }
 
-/** Made when the command runs. */
+/** Made of others, when the command runs. */
 class Made<Value> {
   declare readonly value: Value;
 
   constructor(
     readonly params: Params,
-    readonly make: (given: never, run: Context) => unknown,
+    readonly make: (given: Readonly<Record<string, unknown>>, run: Run) => unknown,
   ) {}
 
-  addTo(command: Command): (run: Context) => Promise<unknown> {
+  addTo(command: Command): (run: Run) => Promise<unknown> {
     const read = addTo(command, this.params);
-    return async (run) => this.make(Object(await read(run)) as never, run);
+    return async (run) => this.make(Object(await read(run)), run);
   }
 }
 
@@ -122,8 +117,8 @@ export function withDefault<Value>(param: Param<Value>, value: Value): Param<Exc
 /** One value that `make` makes of several options. */
 export const madeOf = <const Of extends Params, Value>(
   params: Of,
-  make: (given: ValuesOf<Of>, run: Context) => Value,
-) => new Made<Awaited<Value>>(params, make);
+  make: (given: ValuesOf<Of>, run: Run) => Value,
+) => new Made<Awaited<Value>>(params, make as Made<Value>['make']);
 
 /** `--default` and `--no-default`, each with its help. */
 export const toggle = (on: Described, off: Described) => madeOf({ on, off }, ({ on: given }) => given);
@@ -136,7 +131,7 @@ export const repeated = <Value>(described: Described, read: (text: string) => re
  * Adds arguments and options to a command. Returns a function that reads and finds their values in this order, when the command runs;
  * undefined: nothing is given.
  */
-export function addTo(command: Command, params: Params): (run: Context) => Promise<object | undefined> {
+export function addTo(command: Command, params: Params): (run: Run) => Promise<object | undefined> {
   const added = Object.entries(params).map(([name, of]) => {
     const one = typeof of === 'string' ? param(of) : of;
     const isOne = one instanceof Param || one instanceof Made;

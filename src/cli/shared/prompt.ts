@@ -1,7 +1,7 @@
 // Prompts on the terminal: passwords without echo, and confirmations.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { CommandError, type CommandIo } from './command.js';
+import { CommandError, type CommandIo, wrongUsage } from './command.js';
 
 const MAX_PASSWORD_BYTES = 4096;
 
@@ -17,7 +17,7 @@ export async function readNewPassword(
 ): Promise<string> {
   if (passwordStdin) return readPasswordFromStdin(io);
   if (!io.stdin.isTTY)
-    throw new CommandError(`Cannot prompt for a password: stdin is not a terminal. Use ${instead}.`, 2);
+    throw wrongUsage(`Cannot prompt for a password: stdin is not a terminal. Use ${instead}.`);
   return onTerminal(io, true, async (ask) => {
     const password = await ask('New password: ');
     if (password === '') throw new CommandError('The password is empty; nothing was changed.');
@@ -34,12 +34,12 @@ async function readPasswordFromStdin({ stdin }: CommandIo): Promise<string> {
   for await (const chunk of stdin) {
     chunks.push(Buffer.from(chunk));
     bytes += chunk.length;
-    if (bytes > MAX_PASSWORD_BYTES) throw new CommandError('The password on stdin is too long.', 2);
+    if (bytes > MAX_PASSWORD_BYTES) throw wrongUsage('The password on stdin is too long.');
   }
   const password = Buffer.concat(chunks)
     .toString('utf8')
     .replace(/\r?\n$/, '');
-  if (password === '') throw new CommandError('Stdin contains no password.', 2);
+  if (password === '') throw wrongUsage('Stdin contains no password.');
   return password;
 }
 
@@ -50,7 +50,7 @@ async function readPasswordFromStdin({ stdin }: CommandIo): Promise<string> {
  */
 export async function confirm(io: CommandIo, yes: boolean | undefined, what: string): Promise<void> {
   if (yes) return;
-  if (!io.stdin.isTTY) throw new CommandError(`${what} Use --yes to confirm.`, 2);
+  if (!io.stdin.isTTY) throw wrongUsage(`${what} Use --yes to confirm.`);
   if (!(await isYes(io, `${what} Continue?`))) throw new CommandError('Nothing was changed.');
 }
 

@@ -1,7 +1,7 @@
 // Prints tables: columns as wide as their contents, colour only on a terminal.
 import type { ClientOrigin } from '../../core/geo.js';
 import { printable } from '../../core/text.js';
-import type { CommandIo } from './command.js';
+import { type CommandIo, printLine } from './command.js';
 
 const BOLD = '\x1b[1m';
 const RESET = '\x1b[0m';
@@ -22,33 +22,27 @@ function textOf(name: string, value: unknown): string {
 const cellOf = <Row>(row: Row, of: Cell<Row>): string =>
   typeof of === 'string' ? textOf(of, row[of]) : of(row);
 
-/** Prints rows under a header. Control characters in cells are escaped. */
+/** Prints rows under a header. Control characters in cells are escaped. @param none stderr when there are no rows */
 export function printTable<Row>(
-  { stdout, env }: CommandIo,
+  { stdout, stderr, env }: CommandIo,
   rows: readonly Row[],
   columns: Columns<Row>,
+  none: string | null = null,
 ): void {
+  if (rows.length === 0 && none !== null) return printLine(stderr, none);
   const all: [string, Cell<Row>][] = columns.flatMap(Object.entries);
-  const heading = all.map(([name]) => name);
-  const texts = rows.map((row) => all.map(([, of]) => cellOf(row, of)));
-  const widths: number[] = heading.map(() => 0);
-  const cells = [heading, ...texts].map((row) =>
-    row.map((text, column) => {
-      const cell = printable(text, 60);
-      const width = displayWidth(cell);
-      widths[column] = Math.max(widths[column] ?? 0, width);
-      return { cell, width };
-    }),
-  );
+  const widths = all.map(() => 0);
+  const toCell = (text: string, column: number): string => {
+    const cell = printable(text, 60);
+    widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell));
+    return cell;
+  };
+  const heading = all.map(([name], column) => toCell(name, column));
+  const texts = rows.map((row) => all.map(([, of], column) => toCell(cellOf(row, of), column)));
+  const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell));
+  const [head = '', ...rest] = [heading, ...texts].map((cells) => cells.map(pad).join('  ').trimEnd());
   // https://no-color.org: any value but the empty string disables colour.
   const isColoured = stdout.isTTY && !env['NO_COLOR'];
-  const lines = cells.map((row) =>
-    row
-      .map(({ cell, width }, column) => cell + ' '.repeat((widths[column] ?? 0) - width))
-      .join('  ')
-      .trimEnd(),
-  );
-  const [head = '', ...rest] = lines;
   stdout.write(`${[isColoured ? `${BOLD}${head}${RESET}` : head, ...rest].join('\n')}\n`);
 }
 
@@ -65,12 +59,8 @@ const WIDE =
 
 const ASCII = /^[ -~]*$/;
 
-function displayWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  let width = 0;
-  for (const char of text) width += WIDE.test(char) ? 2 : 1;
-  return width;
-}
+const displayWidth = (text: string): number =>
+  ASCII.test(text) ? text.length : [...text].reduce((width, char) => width + (WIDE.test(char) ? 2 : 1), 0);
 
 /** `1 account`, `2 accounts`: a count with a noun whose plural ends in s. */
 export const countOf = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
