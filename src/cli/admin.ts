@@ -8,10 +8,10 @@ import type { AddCommands } from './shared/group.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
 import { withExistingCore } from './shared/run.js';
 
-export const addAdminCommands: AddCommands = (program) => {
-  const admin = program.group('admin', "change the administrator's credentials");
+export const addAdminCommands: AddCommands = (program) =>
+  program
+    .group('admin', "change the administrator's credentials")
 
-  admin
     .command('set-password', 'set the administrator password; a running daemon applies it within a second', {
       username: '--username <name>  also set the administrator user name',
       ...PASSWORD_STDIN,
@@ -32,9 +32,8 @@ export const addAdminCommands: AddCommands = (program) => {
       if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
       const lost = revoked > 0 ? `\nRevoked API tokens: ${revoked}.` : '';
       return `Password of ${result.username} changed.${lost}`;
-    });
+    })
 
-  admin
     .command(
       'second-factor-off',
       'disable the second factor of the console, for lost codes; takes effect within a second',
@@ -46,7 +45,6 @@ export const addAdminCommands: AddCommands = (program) => {
       const wasOn = await secondFactor.disable(cliActor());
       return wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.';
     });
-};
 
 /** @throws CommandError when the daemon sets the credentials at each start, from a variable or a file that the error names */
 function rejectManagedCredentials(givenBy: CredentialSources, username: string | undefined): void {

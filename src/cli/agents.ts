@@ -13,16 +13,16 @@ import { formatIso, printFields } from './shared/table.js';
 /** How often `send --wait` asks for the run, in ms. */
 const POLL_MS = 200;
 
-export const addAgentCommands: AddCommands = (program) => {
-  const agent = program.group('agent', 'list agents and send them messages');
-  agent
+export const addAgentCommands: AddCommands = (program) =>
+  program
+    .group('agent', 'list agents and send them messages')
+
     .command('list', 'list agents with their state and queued runs')
     .lists('No agents are configured.', 'GET /agents', [
       { NAME: 'name', TYPE: 'type', STATE: 'state', QUEUED: 'queued', WEBHOOK: 'webhook' },
       { SESSION: ({ sessionKey }) => sessionKey ?? '-', CHANNEL: 'channel', 'LAST ACTIVE': 'lastActiveAt' },
-    ]);
+    ])
 
-  agent
     .command('send', 'queue a run; the daemon starts it within a second, or when it next starts', {
       name: '<name>  agent name',
       message: '<message>  message text',
@@ -66,7 +66,6 @@ export const addAgentCommands: AddCommands = (program) => {
       if (result.status !== 'succeeded') process.exitCode = 1;
       return [result, () => printResult(run.io, result)];
     });
-};
 
 const isStopping = (error: unknown): boolean =>
   error instanceof Refused && error.problem.reason?.code === 'stopping';
@@ -95,10 +94,10 @@ function printResult({ stdout, stderr }: CommandIo, { status, reply, error }: Ag
 /** The number of runs listed when an id prefix is ambiguous. */
 const SHOWN_MATCHES = 10;
 
-export const addRunCommands: AddCommands = (program) => {
-  const run = program.group('run', 'list and show agent runs');
+export const addRunCommands: AddCommands = (program) =>
+  program
+    .group('run', 'list and show agent runs')
 
-  run
     .command('list', 'list runs, newest first', {
       agent: '--agent <name>  filter by agent',
       session: '--session <key>  filter by session key',
@@ -109,9 +108,8 @@ export const addRunCommands: AddCommands = (program) => {
       { ID: 'id', AGENT: 'agent', SESSION: ({ session }) => session ?? '-', STATUS: 'status' },
       { TRY: 'attempt', ACCEPTED: 'acceptedAt', DELIVERY: 'delivery' },
       { MESSAGE: ({ kind, message }) => (kind === 'wake' ? '(wake)' : (message ?? '')) },
-    ]);
+    ])
 
-  run
     .command('show', 'show a run with its message, reply and deliveries', {
       shown: param('<id>  run id or unique prefix').finds(findRun),
     })
@@ -132,7 +130,6 @@ export const addRunCommands: AddCommands = (program) => {
           })),
         ]),
     ]);
-};
 
 /** The run with this id or unique id prefix. */
 async function findRun({ call }: Api, text: string): Promise<AgentRun> {

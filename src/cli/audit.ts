@@ -18,7 +18,7 @@ import { type Columns, formatBytes, formatIso, printTable } from './shared/table
 
 const VIA = ['console', 'api', 'token', 'cli', 'daemon', 'player'] as const;
 
-export const addAuditCommands: AddCommands = (program) => {
+export const addAuditCommands: AddCommands = (program) =>
   program
     .command('audit', 'print the audit log, newest entries first', {
       search: '--search <text>  filter by text in actor, address, action or object name',
@@ -40,7 +40,6 @@ export const addAuditCommands: AddCommands = (program) => {
       if (items.length > 0 && matched > items.length)
         print(`${items.length} of ${matched} entries; use --limit to show more`);
     });
-};
 
 /** `remarks: "a" → "b"`; only one value for an object that was added or removed. */
 function changeOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string {
@@ -94,7 +93,7 @@ const QUESTION = {
   outgoingPort: '--outgoing-port <port>  port of this server as the destination has seen it',
 } as const;
 
-export const addTraceCommand: AddCommands = (program) => {
+export const addTraceCommand: AddCommands = (program) =>
   program
     .command('trace', 'find who used a destination at a time; the search is in the audit log', {
       report:
@@ -118,9 +117,8 @@ export const addTraceCommand: AddCommands = (program) => {
       };
       return [answer, show];
     });
-};
 
-export const addTrafficCommand: AddCommands = (program) => {
+export const addTrafficCommand: AddCommands = (program) =>
   program
     .command('traffic', 'list the traffic of a range of days, the largest first', {
       by: choice('--by <what>  account (default), tag, plan, seller, game or exit', TRAFFIC_BY),
@@ -139,7 +137,6 @@ export const addTrafficCommand: AddCommands = (program) => {
       if (bytesUp + bytesDown > 0)
         note(`Incomplete: ${more} more, of which this is not known (older, or imported)`);
     });
-};
 
 type Question = ValuesOf<typeof QUESTION>;
 

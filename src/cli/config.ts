@@ -6,10 +6,10 @@ import type { Loaded } from '../config.js';
 import { type CommandIo, printJson } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 
-export const addConfigCommands: AddCommands = (program) => {
-  const config = program.group('config', 'check or print the configuration');
+export const addConfigCommands: AddCommands = (program) =>
+  program
+    .group('config', 'check or print the configuration')
 
-  config
     .command('check', 'check the configuration and list all problems; exit code 2 if there are any')
     .answers(async (run) => {
       const { json } = run;
@@ -25,9 +25,8 @@ export const addConfigCommands: AddCommands = (program) => {
         run.note('note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
       if (!json) for (const warning of warnings) run.note(`warning: ${warning}`);
       return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];
-    });
+    })
 
-  config
     .command('print', 'print the effective configuration (defaults, file, environment) without secrets')
     .answers(async ({ load, json }) => {
       const { settings, file } = await load();
@@ -36,7 +35,6 @@ export const addConfigCommands: AddCommands = (program) => {
       const text = json ? '' : (await import('yaml')).stringify(plain).trimEnd();
       return [plain, `# ${from}, then PULSEGATE_ variables\n${text}`];
     });
-};
 
 /** @throws ConfigError with all problems, including those of the files that the configuration names */
 export async function checkConfig(loaded: Loaded, env: CommandIo['env']): Promise<Loaded> {
@@ -53,7 +51,7 @@ export async function checkConfig(loaded: Loaded, env: CommandIo['env']): Promis
   return { ...loaded, warnings: [...loaded.warnings, ...warnings] };
 }
 
-export const addDoctor: AddCommands = (program) => {
+export const addDoctor: AddCommands = (program) =>
   program
     .command('doctor', 'check this machine for problems; exit code 1 if the daemon cannot run')
     .answers(async ({ load, print }) => {
@@ -67,6 +65,5 @@ export const addDoctor: AddCommands = (program) => {
       };
       return [{ ok, findings }, show];
     });
-};
 
 const MARKS = { ok: 'ok  ', warn: 'warn', stop: 'STOP' } as const;

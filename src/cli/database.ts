@@ -14,7 +14,7 @@ import { isYes } from './shared/prompt.js';
 import type { Run } from './shared/run.js';
 import { printTable } from './shared/table.js';
 
-export const addBackup: AddCommands = (program) => {
+export const addBackup: AddCommands = (program) =>
   program
     .command('backup', 'back up the database; works while the daemon runs', {
       file: '<file>  new file to write (-: stdout); it contains password hashes and gets mode 0600',
@@ -28,9 +28,8 @@ export const addBackup: AddCommands = (program) => {
       await backupTo(run, target);
       return `Backup written to ${target}`;
     });
-};
 
-export const addRestore: AddCommands = (program) => {
+export const addRestore: AddCommands = (program) =>
   program
     .command('restore', 'replace the database with a backup; stop the daemon first', {
       file: '<file>  backup file (-: stdin)',
@@ -53,7 +52,6 @@ export const addRestore: AddCommands = (program) => {
         file === STDIO ? await restoreStdin(run.io, restore) : await restore(resolve(file)),
       );
     });
-};
 
 const BACKUP_WITH_PG =
   'database.client is pg: back up a PostgreSQL database with pg_dump: pg_dump -Fc -f FILE postgres://USER@HOST/NAME';
@@ -131,7 +129,7 @@ async function restoreStdin<T>({ stdin }: CommandIo, restore: (from: string) => 
   }
 }
 
-export const addDatabaseCommands: AddCommands = (program) => {
+export const addDatabaseCommands: AddCommands = (program) =>
   program
     .group('database', 'move the database between SQLite and PostgreSQL')
     .command(
@@ -155,7 +153,6 @@ Set PGPASSWORD or use ~/.pgpass to keep the password out of the process list.`,
       'database copy --to /var/lib/pulsegate --config /etc/pulsegate/fleet.yaml',
     )
     .runs(async ({ io, load }, { to }) => copy((await load()).config, to, io));
-};
 
 async function copy(config: Config, to: string, io: CommandIo): Promise<string> {
   const { storeOptions } = await import('../parts/database/database.js');

@@ -19,12 +19,11 @@ const REFUSALS = {
 const secretOf = (secret: string | null): string =>
   secret === null ? '' : `\nSecret of its signatures, shown only now: ${secret}`;
 
-export const addReceiverCommands: AddCommands = (program) => {
-  const receiver = program
+export const addReceiverCommands: AddCommands = (program) =>
+  program
     .group('event-receiver', 'manage receivers of events: programs that are notified of changes', REFUSALS)
-    .examples('event-receiver add https://shop.example/events --type account.expired account.removed');
+    .examples('event-receiver add https://shop.example/events --type account.expired account.removed')
 
-  receiver
     .command('list', 'list receivers')
     .lists('No receivers. See: pulsegate event-receiver add --help', 'GET /event-receivers', [
       {
@@ -34,18 +33,16 @@ export const addReceiverCommands: AddCommands = (program) => {
         STATE: (one) => (one.isEnabled ? 'on' : 'off'),
       },
       { TYPES: (one) => one.types.join(' ') },
-    ]);
+    ])
 
-  receiver
     .command(
       'add',
       'add a receiver',
       { url: '<url>  address that gets each event' },
       { types: required(types) },
     )
-    .calls('POST /event-receivers', (_, { id, secret }) => `Added ${id}.${secretOf(secret)}`);
+    .calls('POST /event-receivers', (_, { id, secret }) => `Added ${id}.${secretOf(secret)}`)
 
-  receiver
     .command('set', 'change a receiver', RECEIVER, {
       url: param('--url <url>  address that gets each event'),
       types,
@@ -53,32 +50,25 @@ export const addReceiverCommands: AddCommands = (program) => {
       newSecret: '--new-secret  replace the secret of its signatures',
     })
     .needs('change')
-    .calls('PATCH /event-receivers/{id}', ({ id }, { secret }) => `Changed ${id}.${secretOf(secret)}`);
+    .calls('PATCH /event-receivers/{id}', ({ id }, { secret }) => `Changed ${id}.${secretOf(secret)}`)
 
-  receiver
     .command('remove', 'remove a receiver; what waits for it is discarded', RECEIVER)
     .asks(({ id }) => `The receiver ${id} will be removed.`)
-    .does('DELETE /event-receivers/{id}', ({ id }) => `Removed ${id}.`);
+    .does('DELETE /event-receivers/{id}', ({ id }) => `Removed ${id}.`)
 
-  receiver
     .command('test', 'send a test event to a receiver; needs the daemon', RECEIVER)
     .calls('POST /event-receivers/{id}/test', (_, { delivered, detail }) => {
       if (!delivered) throw new CommandError(`Not delivered: ${detail}.`);
       return `Delivered: ${detail}.`;
     });
-};
 
-export const addDeliveryCommands: AddCommands = (program) => {
-  const delivery = program.group(
-    'event-delivery',
-    'list what receivers of events were sent, and send it again',
-    {
+export const addDeliveryCommands: AddCommands = (program) =>
+  program
+    .group('event-delivery', 'list what receivers of events were sent, and send it again', {
       'no-delivery': 'No such delivery. See: pulsegate event-delivery list',
       'delivery-waits': 'It waits for its next attempt.',
-    },
-  );
+    })
 
-  delivery
     .command('list', 'list deliveries, newest first', {
       receiver: param('--receiver <id>  only those to a receiver'),
       state: choice('--state <state>  only those in a state', NOTICE_STATES),
@@ -87,9 +77,7 @@ export const addDeliveryCommands: AddCommands = (program) => {
     .lists('Nothing was sent yet.', 'GET /event-deliveries', [
       { ID: 'id', AT: 'at', TYPE: 'type', STATE: 'state', TRIES: 'tries', RECEIVER: 'receiver' },
       { ANSWER: ({ detail }) => detail ?? '' },
-    ]);
+    ])
 
-  delivery
     .command('retry', 'send one again, with a new set of attempts', { id: '<id>  id of the delivery' })
     .does('POST /event-deliveries/{id}/retry', ({ id }) => `Sending ${id} again.`);
-};

@@ -36,39 +36,34 @@ const REFUSALS = {
   'no-exit': 'No such exit. See: pulsegate exit list',
 };
 
-export const addExitCommands: AddCommands = (program) => {
-  const exit = program
+export const addExitCommands: AddCommands = (program) =>
+  program
     .group('exit', 'manage exits: the source addresses or proxies by which sessions leave', REFUSALS)
     .examples(
       'exit add jp --address 192.0.2.7 192.0.2.8',
       'exit set jp --choose session',
       'exit test jp',
       'account update player --exit jp',
-    );
+    )
 
-  exit
     .command('list', 'list exits')
     .lists('No exits: sessions leave as the system chooses. See: pulsegate exit add --help', 'GET /exits', [
       { NAME: ({ name, isDefault }) => (isDefault ? `${name} (default)` : name), 'LEAVES BY': leavesBy },
       { STATE: 'state', ACCOUNTS: 'accounts', SESSIONS: 'sessions', UP: 'bytesUp', DOWN: 'bytesDown' },
       { FAILURES: 'failures' },
       { 'CONNECT P50': ({ connectMs: { p50 } }) => (p50 === null ? '' : `${p50} ms`) },
-    ]);
+    ])
 
-  exit
     .command('add', 'add an exit, for sessions that begin from now on', EXIT, FIELDS)
-    .calls('POST /exits', ({ name }, added) => `${name}: ${leavesBy(added)}.`);
+    .calls('POST /exits', ({ name }, added) => `${name}: ${leavesBy(added)}.`)
 
-  exit
     .command('set', 'change an exit; values you do not give stay as they are', EXIT, FIELDS)
-    .calls('PATCH /exits/{name}', ({ name }, changed) => `${name}: ${leavesBy(changed)}.`);
+    .calls('PATCH /exits/{name}', ({ name }, changed) => `${name}: ${leavesBy(changed)}.`)
 
-  exit
     .command('remove', 'remove an exit that no account uses; its live sessions go on', EXIT)
     .asks(({ name }) => `The exit ${name} will be removed.`)
-    .does('DELETE /exits/{name}', ({ name }) => `Removed ${name}.`);
+    .does('DELETE /exits/{name}', ({ name }) => `Removed ${name}.`)
 
-  exit
     .command('test', 'connect out through an exit to the server of egress.exitTest; needs the daemon', EXIT)
     .calls('POST /exits/{name}/test', (_, tested) => {
       if (!tested.ok) process.exitCode = 1;
@@ -78,7 +73,6 @@ export const addExitCommands: AddCommands = (program) => {
         return `Connected in ${tested.connectMs} ms from ${tested.local}; the other side sees ${seen}.`;
       };
     });
-};
 
 async function idOfSeller({ call }: Api, name: string): Promise<string> {
   const { items } = await call('GET /operators');
@@ -130,9 +124,8 @@ export const addNodeCommands: AddCommands = (program) => {
       'node list',
       'node drain gate-2     (then stop it when it has no sessions)',
       'node undrain gate-2',
-    );
+    )
 
-  node
     .command('list', 'list nodes with their state and load')
     .lists('No nodes found: no daemon has used this database.', 'GET /nodes', [
       { NAME: 'name', STATE: stateOf, VERSION: 'version', SESSIONS: 'sessions' },

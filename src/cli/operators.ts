@@ -29,8 +29,8 @@ const REFUSALS = {
   'name-taken': 'Another operator or the administrator has this name.',
 };
 
-export const addOperatorCommands: AddCommands = (program) => {
-  const operator = program
+export const addOperatorCommands: AddCommands = (program) =>
+  program
     .group('operator', 'manage the operators besides the administrator', REFUSALS)
     .help(
       '\nRoles:\n  viewer    sees every account and changes nothing\n  seller    works on its own accounts within its budget, and sees no others\n  operator  works on every account, but not on settings, nodes and agents',
@@ -39,18 +39,16 @@ export const addOperatorCommands: AddCommands = (program) => {
       'operator add kim --role viewer',
       'operator add shop --role seller --accounts 100 --days 3000 --traffic 5TiB',
       'operator update kim --disable',
-    );
+    )
 
-  operator
     .command('list', 'list operators by name')
     .lists('No operators besides the administrator. See: pulsegate operator add --help', 'GET /operators', [
       { NAME: 'name', ROLE: 'role', STATE: ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled') },
       { ACCOUNTS: budgetColumn('accounts', String) },
       { DAYS: budgetColumn('days', String, (days) => days.toFixed(1)) },
       { TRAFFIC: budgetColumn('bytes', formatBytes), CREATED: 'createdAt' },
-    ]);
+    ])
 
-  operator
     .command('add', 'add an operator; takes effect within a second', {
       name: '<name>  user name of the operator',
       role: required(role()),
@@ -58,9 +56,8 @@ export const addOperatorCommands: AddCommands = (program) => {
       budget: madeOf(BUDGET, (given) => ({ ...NO_BUDGET, ...given })),
     })
     .examples('operator add kim --role viewer --password-stdin < password.txt')
-    .calls('POST /operators', ({ name, role }) => `Added ${name} (${role}).`);
+    .calls('POST /operators', ({ name, role }) => `Added ${name} (${role}).`)
 
-  operator
     .command(
       'update',
       'update an operator; fields you do not give stay as they are',
@@ -81,9 +78,8 @@ export const addOperatorCommands: AddCommands = (program) => {
       const changed = await call('PATCH /operators/{id}', { params: { id }, body: { ...fields, ...secret } });
       const isRevoked = secret?.revokeTokens && tokens > 0;
       return [changed, `Updated ${name}.${isRevoked ? `\nRevoked API tokens: ${tokens}.` : ''}`];
-    });
+    })
 
-  operator
     .command(
       'second-factor-off',
       'disable the second factor of an operator, for lost codes; takes effect within a second',
@@ -92,16 +88,14 @@ export const addOperatorCommands: AddCommands = (program) => {
     .runs(async ({ call }, { operator: { id, totpEnabled: wasOn } }) => {
       if (wasOn) await call('DELETE /operators/{id}/totp', { params: { id } });
       return wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.';
-    });
+    })
 
-  operator
     .command('remove', 'remove an operator with its sessions and tokens', OPERATOR)
     .asks(
       ({ operator: { name } }) =>
         `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`,
     )
     .does('DELETE /operators/{id}', ({ operator: { name } }) => `Removed ${name}.`);
-};
 
 async function readChangedPassword(given: ValuesOf<typeof CHANGED_PASSWORD>, { io }: Pick<Run, 'io'>) {
   const { password, passwordStdin, keepTokens = false } = given;
@@ -127,8 +121,8 @@ function budgetColumn(part: keyof Budget, bound: (n: number) => string, amount =
   };
 }
 
-export const addTokenCommands: AddCommands = (program) => {
-  const token = program
+export const addTokenCommands: AddCommands = (program) =>
+  program
     .group('token', 'manage API tokens for /api/v1', {
       'body.name': wrongUsage('The name must be 1 to 100 characters.'),
       'body.expiresAt': wrongUsage('--expires is in the past.'),
@@ -137,16 +131,14 @@ export const addTokenCommands: AddCommands = (program) => {
     .examples(
       'token create billing --scope accounts:read accounts:write --expires 90d',
       'token revoke billing',
-    );
+    )
 
-  token
     .command('list', 'list tokens, oldest first, without their secrets')
     .lists('No API tokens.', 'GET /tokens', [
       { NAME: 'name', PREFIX: 'prefix', SCOPES: 'scopes', CREATED: 'createdAt', EXPIRES: 'expiresAt' },
       { 'LAST USED': 'lastUsedAt', ADDRESS: 'lastUsedFrom' },
-    ]);
+    ])
 
-  token
     .command('create', 'create a token and print its secret once', {
       name: '<name>  token name',
       scopes: required(choice('--scope <scope...>  scopes of the token', TOKEN_SCOPES)),
@@ -157,15 +149,13 @@ export const addTokenCommands: AddCommands = (program) => {
     .calls(
       'POST /tokens',
       (_, { secret }) => `${secret}   (shown only once; send it as Authorization: Bearer …)`,
-    );
+    )
 
-  token
     .command('revoke', 'revoke a token; takes effect within a second', {
       token: param('<token>  token name, id or prefix').finds(findToken),
     })
     .asks(({ token: { name, prefix } }) => `The token ${name} (${prefix}…) will be revoked.`)
     .does('DELETE /tokens/{id}', ({ token: { name } }) => `Revoked ${name}.`);
-};
 
 async function findToken({ call }: Api, wanted: string) {
   const { items } = await call('GET /tokens');

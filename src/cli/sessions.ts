@@ -13,12 +13,11 @@ const SHOWN_ID_CHARACTERS = 8;
 /** The maximum number of sessions in one request to end sessions. */
 const MAX_ENDED_PER_REQUEST = 1000;
 
-export const addSessionCommands: AddCommands = (program) => {
-  const session = program
+export const addSessionCommands: AddCommands = (program) =>
+  program
     .group('session', 'list and end live sessions of the running daemon')
-    .examples('session list --search play', 'session end 3f2a9c1b', 'session end --account player --yes');
+    .examples('session list --search play', 'session end 3f2a9c1b', 'session end --account player --yes')
 
-  session
     .command('list', 'list live sessions, newest first', {
       search: '--search <text>  filter by text in user name, client, destination or GameID',
       game: '--game <id>  filter by GameID',
@@ -34,9 +33,8 @@ export const addSessionCommands: AddCommands = (program) => {
       const of = matched === total ? '' : `${matched} of `;
       const shown = items.length < matched ? `, ${items.length} shown` : '';
       print(`${of}${countOf(total, 'session')}${shown}`);
-    });
+    })
 
-  session
     .command('end', 'end sessions; players can reconnect', {
       ids: '[id...]  session ids or unique prefixes',
       account: '--account <account>  end all sessions of this account',
@@ -59,7 +57,6 @@ export const addSessionCommands: AddCommands = (program) => {
       }
       return [{ ended }, `Ended ${countOf(ended, 'session')}.`];
     });
-};
 
 const destinationOf = ({ destination: { host, port }, protocol }: Session): string =>
   `${host}:${port}${protocol === 'udp' ? '/udp' : ''}`;

@@ -16,22 +16,20 @@ import { limitWords, nameOrNone, PLAN_LIMITS } from './shared/options.js';
 import { param, toggle } from './shared/params.js';
 import { printTable } from './shared/table.js';
 
-export const addWhitelistCommands: AddCommands = (program) => {
-  const whitelist = program
+export const addWhitelistCommands: AddCommands = (program) =>
+  program
     .group('whitelist', 'manage the addresses that may use the account API and the console')
     .examples(
       'whitelist set "203.0.113.7, 10.0.*, 2001:db8::/32"',
       'whitelist set ""          (everyone)',
       'whitelist check 203.0.113.7',
-    );
+    )
 
-  whitelist
     .command('show', 'print the whitelist')
     .calls('GET /settings/whitelist', (_, { whitelist: text }) =>
       text.trim() === '' ? '(empty: every address is allowed)' : text,
-    );
+    )
 
-  whitelist
     .command('set', 'replace the whitelist; takes effect with the next request', {
       whitelist:
         '<list>  comma-separated addresses, wildcards (10.0.*) and networks (10.0.0.0/8); "" allows all',
@@ -43,9 +41,8 @@ export const addWhitelistCommands: AddCommands = (program) => {
         throw wrongUsage(`Invalid entries: ${bad.join(', ')}. The whitelist was not changed.`);
       await call('PUT /settings/whitelist', { body });
       return 'Whitelist saved.';
-    });
+    })
 
-  whitelist
     .command('check', 'check whether an address is allowed; exit code 1 if not', {
       address: '<address>  IPv4 or IPv6 address',
     })
@@ -56,34 +53,33 @@ export const addWhitelistCommands: AddCommands = (program) => {
       if (!allowed) process.exitCode = 1;
       return [{ address, allowed }, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`];
     });
-};
 
-export const addPlanCommands: AddCommands = (program) => {
-  const plan = program
+export const addPlanCommands: AddCommands = (program) =>
+  program
     .group('plan', 'manage the plans by which accounts are created, renewed and upgraded')
     .examples(
       'plan set month --days 30 --quota 50GiB --max-addresses 2 --rate-down 3MiB/s',
       'account add player --generate --plan month',
       'account renew player',
-    );
+    )
 
-  plan.command('list', 'list plans in the order in which they are offered').answers(async (run) => {
-    const plans = await readPlans(run);
-    const print = () =>
-      printTable(
-        run.io,
-        plans,
-        [
-          { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
-          { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
-          { LIMITS: ({ limits }) => limitWords(limits) },
-        ],
-        'No plans. See: pulsegate plan set --help',
-      );
-    return [plans, print];
-  });
+    .command('list', 'list plans in the order in which they are offered')
+    .answers(async (run) => {
+      const plans = await readPlans(run);
+      const print = () =>
+        printTable(
+          run.io,
+          plans,
+          [
+            { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
+            { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
+            { LIMITS: ({ limits }) => limitWords(limits) },
+          ],
+          'No plans. See: pulsegate plan set --help',
+        );
+      return [plans, print];
+    })
 
-  plan
     .command(
       'set',
       'create or change a plan; values you do not give stay as they are; none removes a limit',
@@ -102,9 +98,8 @@ export const addPlanCommands: AddCommands = (program) => {
       });
       const { days, limits: set } = saved.find((each) => each.name === name) ?? NEW_PLAN;
       return `${name}: ${days === null ? 'forever' : `${days} days`}, ${limitWords(set)}`;
-    });
+    })
 
-  plan
     .command('remove', 'remove a plan; accounts keep their expiry and limits', {
       name: param('<name>  plan name').finds(findPlan),
     })
@@ -113,7 +108,6 @@ export const addPlanCommands: AddCommands = (program) => {
       await save(run, (list) => list.filter((each) => each.name !== name));
       return `Removed ${name}.`;
     });
-};
 
 const TERMS = {
   limits: PLAN_LIMITS,

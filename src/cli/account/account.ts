@@ -30,8 +30,8 @@ export const addAccountCommands: AddCommands = (program) => {
     .command('rename', 'rename an account and end its live sessions; keeps heartbeats and history', ACCOUNT, {
       username: '<name>  new user name',
     })
-    .calls('PATCH /accounts/{id}', ({ account, username }) => `Renamed ${account.username} to ${username}.`);
-  account
+    .calls('PATCH /accounts/{id}', ({ account, username }) => `Renamed ${account.username} to ${username}.`)
+
     .command('suspend', 'refuse logins and end live sessions; the player is told the reason', ACCOUNTS, {
       reason: required(param('--reason <text>  why, in words for the player')),
       until: expiry('--until <time>  30d or a date in UTC (default: never, until resumed)'),
@@ -39,8 +39,8 @@ export const addAccountCommands: AddCommands = (program) => {
     .examples('account suspend player --reason "Not paid since May" --until 7d')
     .answers((run, { accounts, reason, until = null }) =>
       inBulk(run, accounts, { type: 'suspend', reason, until }, 'Suspended'),
-    );
-  account
+    )
+
     .command('resume', 'lift suspensions, by an operator or by the guard', ACCOUNTS)
     .answers((run, { accounts }) => inBulk(run, accounts, { type: 'resume', ofGuard: true }, 'Resumed'));
   addRenewAndUpgrade(account);
@@ -79,19 +79,16 @@ async function inBulk(
 }
 
 function addLimitCommands(account: Group): void {
-  const limits = account
+  account
     .group('limits', "show and change an account's limits and usage")
     .examples(
       'account limits set player --max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month',
       'account limits set player --quota none',
-    );
-  limits.command('show', 'show limits and usage', ACCOUNT).calls(
-    'GET /accounts/{id}/limits',
-    (_, { limits, usage }, { io }) =>
-      () =>
-        printLimits(io, limits, usage),
-  );
-  limits
+    )
+
+    .command('show', 'show limits and usage', ACCOUNT)
+    .calls('GET /accounts/{id}/limits', (_, { limits, usage }, { io }) => limitPrinter(io, limits, usage))
+
     .command(
       'set',
       'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
@@ -99,17 +96,13 @@ function addLimitCommands(account: Group): void {
       ACCOUNT,
     )
     .needs('limit')
-    .answers(async (run, { account: { id }, ...body }) => {
-      const known = Object.keys((await run.load()).config.egress.classes).join(', ') || 'none';
-      const unknownClass = `Unknown egress class ${JSON.stringify(body.egressClass)}. Configured classes: ${known}.`;
-      const changed = await run.call(
-        'PATCH /accounts/{id}/limits',
-        { params: { id }, body },
-        { 'body.egressClass': wrongUsage(unknownClass) },
-      );
-      return [changed, () => printLimits(run.io, changed.limits, null)];
-    });
-  limits
+    .refuses(async ({ egressClass: unknown }, { load }) => {
+      const known = Object.keys((await load()).config.egress.classes).join(', ') || 'none';
+      const text = `Unknown egress class ${JSON.stringify(unknown)}. Configured classes: ${known}.`;
+      return { 'body.egressClass': wrongUsage(text) };
+    })
+    .calls('PATCH /accounts/{id}/limits', (_, { limits }, { io }) => limitPrinter(io, limits, null))
+
     .command('reset-usage', 'reset the usage of the quota period to zero; keeps the daily history', ACCOUNT)
     .asks(
       ({ account: { username, usage } }) =>
@@ -120,8 +113,8 @@ function addLimitCommands(account: Group): void {
 
 type Shown = Answer<'GET /accounts/{id}/limits'>;
 
-function printLimits(io: CommandIo, limits: Shown['limits'], usage: Shown['usage'] | null): void {
-  if (usage === null) return printFields(io, limits, limitFields());
+function limitPrinter(io: CommandIo, limits: Shown['limits'], usage: Shown['usage'] | null): () => void {
+  if (usage === null) return () => printFields(io, limits, limitFields());
   const until = usage.periodEndsAt ? `, resets ${formatIso(usage.periodEndsAt, '')}` : '';
   const notes = {
     maxSessions: `now ${usage.sessions}`,
@@ -129,22 +122,22 @@ function printLimits(io: CommandIo, limits: Shown['limits'], usage: Shown['usage
     quotaBytes: `used ${formatBytes(usage.periodBytes)}${until}`,
   };
   const total = `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`;
-  printFields(io, limits, [...limitFields(notes), { 'total usage': () => total }]);
+  return () => printFields(io, limits, [...limitFields(notes), { 'total usage': () => total }]);
 }
 
 const PATH = '/accounts/{id}/subscription';
 
 function addSubscriptionCommands(account: Group): void {
-  const link = account
+  account
     .group('subscription', 'manage the secret link from which client programs configure themselves')
-    .examples('account subscription create player', 'account subscription revoke player --yes');
-  link
+    .examples('account subscription create player', 'account subscription revoke player --yes')
+
     .command('show', 'show when the link was created', ACCOUNT)
     .calls(`GET ${PATH}`, ({ account: { username } }, { createdAt, hasFormerAddress }) => {
       const former = hasFormerAddress ? ' An address of an earlier version still works.' : '';
       return (createdAt ? `Link created ${createdAt}.` : `${username} has no link.`) + former;
-    });
-  link
+    })
+
     .command(
       'create',
       'create a new link and print it once; earlier ones stop working, and their sessions end',
@@ -170,8 +163,8 @@ function addSubscriptionCommands(account: Group): void {
           'The host and port in the link are a guess. If players use others, set admin.playerPage.url.',
         );
       return [{ ...made, url }, url];
-    });
-  link
+    })
+
     .command('revoke', 'revoke the link and earlier ones, and end their sessions', ACCOUNT)
     .asks(({ account: { username } }) => `The link of ${username} will stop working.`)
     .refuses(({ account: { username } }) => ({ 'no-subscription': `${username} has no link.` }))

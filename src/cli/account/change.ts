@@ -7,14 +7,14 @@ import { CLIENT_FORMATS, clientText } from '../../core/accounts/player/client-fo
 import { type LinkAddress, socksLink } from '../../core/accounts/player/proxy-link.js';
 import { type Api, unlessChangedMeanwhile } from '../shared/api.js';
 import { CommandError, type CommandIo, notFound, printJson, wrongUsage } from '../shared/command.js';
-import type { Group } from '../shared/group.js';
+import type { AddCommands } from '../shared/group.js';
 import { ACCOUNT_LIMITS, enabling, expiry } from '../shared/options.js';
 import { choice, type Described, madeOf, param, repeated } from '../shared/params.js';
 import { PASSWORD_STDIN, readNewPassword } from '../shared/prompt.js';
 import type { Run } from '../shared/run.js';
 import { ACCOUNT_NAME, findAccount, tagsOption } from './find.js';
 
-export function addLink(account: Group): void {
+export const addLink: AddCommands = (account) =>
   account
     .command(
       'link',
@@ -50,7 +50,6 @@ export function addLink(account: Group): void {
       run.print(text.replace(/\n$/, ''));
       return noteGuess(run, to);
     });
-}
 
 /** A password, whether it was generated, and whether the output may contain it: never when it was typed without echo. */
 interface ChosenPassword {
@@ -159,7 +158,7 @@ const fields = (use: 'add' | 'update') => {
   };
 };
 
-export function addAdd(account: Group): void {
+export const addAdd: AddCommands = (account) =>
   account
     .command('add', 'add an account and print its proxy link', {
       chosen: madeOf(PASSWORD, (given, { io }) => choosePassword(io, given)),
@@ -189,9 +188,8 @@ export function addAdd(account: Group): void {
       await printCredentials(run, { ...added, ...chosen });
       await removing;
     });
-}
 
-export function addUpdate(account: Group): void {
+export const addUpdate: AddCommands = (account) =>
   account
     .command(
       'update',
@@ -237,4 +235,3 @@ export function addUpdate(account: Group): void {
       if (chosen !== undefined) return printCredentials(run, { ...updated, ...chosen });
       return [updated, `Updated ${updated.username}.`];
     });
-}

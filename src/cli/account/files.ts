@@ -21,7 +21,7 @@ import {
   writeToStdout,
   wrongUsage,
 } from '../shared/command.js';
-import type { Group } from '../shared/group.js';
+import type { AddCommands } from '../shared/group.js';
 import { choice, type Param, param, withDefault } from '../shared/params.js';
 import type { Run } from '../shared/run.js';
 import { countOf } from '../shared/table.js';
@@ -45,7 +45,7 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = { '.json': 'json', '.
 const formatOf = (file = '', given?: FileFormat): FileFormat =>
   given ?? BY_EXTENSION[extname(file).toLowerCase()] ?? 'csv';
 
-export function addExport(account: Group): void {
+export const addExport: AddCommands = (account) =>
   account
     .command('export', 'export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini', {
       file: '[file]  new file to write (default or -: stdout)',
@@ -64,7 +64,6 @@ export function addExport(account: Group): void {
       const { matched } = await run.call('GET /accounts', { query: { tag, limit: 1 } });
       run.note(`Exported ${countOf(matched, 'account')} to ${file}`);
     });
-}
 
 async function save(content: Readable, file: string | undefined, io: CommandIo): Promise<void> {
   if (file === undefined) return writeToStdout(content, io);
@@ -76,7 +75,7 @@ async function save(content: Readable, file: string | undefined, io: CommandIo):
   }
 }
 
-export function addImport(account: Group): void {
+export const addImport: AddCommands = (account) =>
   account
     .command('import', 'import accounts from a file; validates the whole file before it writes', {
       file: '<file>  CSV with a header row, a JSON array, or CCProxy AccInfo.ini (-: stdin); fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
@@ -130,7 +129,6 @@ export function addImport(account: Group): void {
       if (done.failed > 0) process.exitCode = 1;
       return [done, () => printReport(run, done)];
     });
-}
 
 type Report = Answer<'POST /accounts/import'>;
 

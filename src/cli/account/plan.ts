@@ -16,6 +16,7 @@ const SHOWN = 100;
 
 export function addRenewAndUpgrade(account: Group): void {
   const own = { plan: "--plan <name>  plan name (default: each account's own plan)" } as const;
+  const other = { plan: required(param('--plan <name>  name of the new plan')) };
   account
     .command(
       'renew',
@@ -25,9 +26,8 @@ export function addRenewAndUpgrade(account: Group): void {
       DRY_RUN,
     )
     .asks()
-    .runs((run, given) => usePlan(run, 'renew', given));
-  const other = { plan: required(param('--plan <name>  name of the new plan')) };
-  account
+    .runs((run, given) => usePlan(run, 'renew', given))
+
     .command('upgrade', 'set the limits of another plan; the expiry stays', ACCOUNTS, other, DRY_RUN)
     .asks()
     .runs((run, given) => usePlan(run, 'upgrade', given));

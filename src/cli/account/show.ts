@@ -3,7 +3,7 @@ import { textOfAddresses } from '../../core/accounts/access/address-list.js';
 import { textOfTags } from '../../core/accounts/fields/contacts.js';
 import { formatHostPort } from '../../core/ip.js';
 import type { Answer } from '../shared/api.js';
-import type { Group } from '../shared/group.js';
+import type { AddCommands } from '../shared/group.js';
 import { countOf, formatIso, printFields, printTable } from '../shared/table.js';
 import { readLinkAddress } from './change.js';
 import { ACCOUNT, TAGS } from './find.js';
@@ -11,7 +11,7 @@ import { ACCOUNT, TAGS } from './find.js';
 /** The number of heartbeat entries that `account show` prints. */
 const SHOWN_ENTRIES = 10;
 
-export function addListAndShow(account: Group): void {
+export const addListAndShow: AddCommands = (account) =>
   account
     .command('list', 'list accounts', {
       search: '--search <text>  filter by text in user name, remarks, tags or latest GameID',
@@ -23,9 +23,8 @@ export function addListAndShow(account: Group): void {
     ])
     .also(({ print }, { items, total }) =>
       print(`${items.length === total ? '' : `${items.length} of `}${countOf(total, 'account')}`),
-    );
+    )
 
-  account
     .command('show', 'show an account and its latest heartbeat entries', ACCOUNT)
     .answers(async (run, { account: shown }) => {
       const { timeZone } = (await run.load()).config;
@@ -54,7 +53,6 @@ export function addListAndShow(account: Group): void {
       };
       return [{ ...shown, server, heartbeats }, print];
     });
-}
 
 type Account = Answer<'GET /accounts/{id}'>;
 

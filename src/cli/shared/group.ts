@@ -39,12 +39,7 @@ type Taking<Name, Fields, Into> = [Exclude<keyof Fields, keyof Into>] extends [n
 type Called<Name extends OperationName, Given> = Taking<Name, InBody<Given, Name>, BodyOf<Name>>;
 
 class Named {
-  constructor(
-    readonly commander: Command,
-    readonly io: CommandIo,
-    protected readonly refusals: Refusals = {},
-    protected readonly read: ReturnType<typeof addTo> = async () => undefined,
-  ) {}
+  constructor(readonly commander: Command) {}
 
   /** Adds command lines to the help, without `pulsegate`. */
   examples(...lines: string[]): this {
@@ -59,25 +54,57 @@ class Named {
   }
 }
 
-/** Commands under one name, or those of the program. */
+/** The commands of the program, or under one name. */
 export class Group extends Named {
-  /** @param refusals what all commands of the group say of refused operations */
-  group(name: string, does: string, refusals?: Refusals): Group {
-    return new Group(this.commander.command(name).description(does), this.io, refusals ?? this.refusals);
+  /** @param refusals what all its commands say of refused operations */
+  constructor(
+    commander: Command,
+    readonly io: CommandIo,
+    readonly refusals: Refusals = {},
+  ) {
+    super(commander);
   }
 
+  group(name: string, does: string, refusals = this.refusals): Group {
+    return new Group(this.commander.command(name).description(does), this.io, refusals);
+  }
+
+  /** Adds a command with what it is given. Its last clause says what it calls or how it works, and returns the group. */
   command<const Of extends readonly Params[]>(name: string, does: string, ...of: Of) {
-    const added = this.commander.command(name).description(does);
-    const read = addTo(added, Object.assign({}, ...of));
-    return new Runnable<ValuesOf<All<Of[number]>>>(added, this.io, this.refusals, read);
+    return new Runnable<ValuesOf<All<Of[number]>>>(
+      this,
+      this.commander.command(name).description(does),
+      Object.assign({}, ...of),
+    );
+  }
+}
+
+/** A group after a list in it. */
+class Listing<Whole> extends Group {
+  readonly follows: ((run: Run, answer: Whole) => void)[] = [];
+
+  /** Prints more after the table. */
+  also(print: (run: Run, answer: Whole) => void): Group {
+    this.follows.push(print);
+    return this;
   }
 }
 
 class Runnable<Given> extends Named {
+  readonly #read: ReturnType<typeof addTo>;
   #question: ((given: Given) => string) | undefined;
   #needed: string | undefined;
   #mayCreate: (options: Options) => boolean = () => false;
-  #ownRefusals: (given: Given) => Refusals = () => ({});
+  #ownRefusals: (given: Given, run: Run) => Refusals | Promise<Refusals> = () => ({});
+
+  constructor(
+    readonly group: Group,
+    commander: Command,
+    params: Params,
+  ) {
+    super(commander);
+    this.#read = addTo(commander, params);
+  }
 
   /** Adds `--yes`. @param what is asked before the command runs; left out: the command asks by itself */
   asks(what?: (given: Given) => string): this {
@@ -99,15 +126,16 @@ class Runnable<Given> extends Named {
   }
 
   /** What `calls` and `does` say of refused operations besides those of the group, by what is given. */
-  refuses(refusals: (given: Given) => Refusals): this {
+  refuses(refusals: (given: Given, run: Run) => Refusals | Promise<Refusals>): this {
     this.#ownRefusals = refusals;
     return this;
   }
 
   /** Runs the command by `work`. */
-  runs(work: Work<Given>): void {
+  runs(work: Work<Given>): Group {
+    const { io, refusals } = this.group;
     this.commander.action(async () => {
-      const { close, ...run } = openRun(this.commander, this.io, this.refusals, this.#mayCreate);
+      const { close, ...run } = openRun(this.commander, io, refusals, this.#mayCreate);
       const shown = await this.#work(run, work).finally(close);
       const isAnswer = typeof shown === 'object';
       if (isAnswer && run.json) return printJson(run.io, shown[0]);
@@ -115,25 +143,26 @@ class Runnable<Given> extends Named {
       const line = typeof text === 'function' ? text() : text;
       if (typeof line === 'string') run.print(line);
     });
+    return this.group;
   }
 
   async #work(run: Run, work: Work<Given>): Promise<Shown> {
     const { json: _, yes: __, ...options } = this.commander.opts();
     if (this.#needed !== undefined && Object.keys(options).length === 0)
       throw wrongUsage(`No ${this.#needed} given. See: ${nameOf(this.commander)} --help`);
-    const given = Object(await this.read(run)) as Given;
+    const given = Object(await this.#read(run)) as Given;
     if (this.#question) await run.confirm(this.#question(given));
     return work(run, given);
   }
 
   /** Runs a command with `--json`, like `runs`. */
-  answers(work: Work<Given>): void {
+  answers(work: Work<Given>): Group {
     addTo(this.commander, { json: '--json  print JSON' });
-    this.runs(work);
+    return this.runs(work);
   }
 
   /**
-   * Lists the items of an operation, whose query is what is given. `also` prints what follows the table.
+   * Lists the items of an operation, whose query is what is given.
    * @param none stderr when there are no items; null: only the headings
    */
   lists<Name extends ListName>(
@@ -141,7 +170,8 @@ class Runnable<Given> extends Named {
     name: Taking<Name, Given, QueryOf<Name>>,
     columns: Columns<ItemOf<Name>>,
   ) {
-    const more: ((run: Run, answer: Answer<Name>) => void)[] = [];
+    const { commander, io, refusals } = this.group;
+    const listing = new Listing<Answer<Name>>(commander, io, refusals);
     this.answers(async (run, query) => {
       const answer = isPaged(name)
         ? await run.list(name, Object(query))
@@ -149,34 +179,34 @@ class Runnable<Given> extends Named {
       const { items } = answer as unknown as { readonly items: readonly ItemOf<Name>[] };
       const print = () => {
         printTable(run.io, items, columns, none);
-        for (const each of more) each(run, answer as Answer<Name>);
+        for (const each of listing.follows) each(run, answer as Answer<Name>);
       };
       return [items, print];
     });
-    return { also: (print: (typeof more)[number]): void => void more.push(print) };
+    return listing;
   }
 
   /** Calls an operation with what is given. Prints the answer with `--json`. */
   calls<Name extends OperationName>(
     name: Called<Name, Given>,
     says: (given: Given, answer: Answer<Name>, run: Run) => Text,
-  ): void {
-    this.answers(async (run, given) => {
+  ): Group {
+    return this.answers(async (run, given) => {
       const answer = await this.#call(run, name as Name, given);
       return [answer, says(given, answer, run)];
     });
   }
 
   /** Calls an operation like `calls`; its answer says nothing. */
-  does<Name extends OperationName>(name: Called<Name, Given>, says: (given: Given) => string): void {
-    this.runs(async (run, given) => {
+  does<Name extends OperationName>(name: Called<Name, Given>, says: (given: Given) => string): Group {
+    return this.runs(async (run, given) => {
       await this.#call(run, name as Name, given);
       return says(given);
     });
   }
 
   /** The path has what is given by the name of its parameter, or the parameter of what is given; the body has all else. */
-  #call<Name extends OperationName>(run: Run, name: Name, given: Given): Promise<Answer<Name>> {
+  async #call<Name extends OperationName>(run: Run, name: Name, given: Given): Promise<Answer<Name>> {
     const [, parameter = ''] = /\{(\w+)\}/.exec(name) ?? [];
     const params: Record<string, unknown> = {};
     const body: Record<string, unknown> = {};
@@ -186,7 +216,7 @@ class Runnable<Given> extends Named {
       else params[parameter] = named;
     }
     const input = /^(GET|DELETE)/.test(name) ? { params } : { params, body };
-    return run.call(name, input as unknown as Input<Name>, this.#ownRefusals(given));
+    return run.call(name, input as unknown as Input<Name>, await this.#ownRefusals(given, run));
   }
 }
 
