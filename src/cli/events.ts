@@ -26,13 +26,8 @@ export const addReceiverCommands: AddCommands = (program) =>
 
     .command('list', 'list receivers')
     .lists('No receivers. See: pulsegate event-receiver add --help', 'GET /event-receivers', [
-      {
-        ID: 'id',
-        URL: 'url',
-        OWNER: ({ owner }) => owner ?? '',
-        STATE: (one) => (one.isEnabled ? 'on' : 'off'),
-      },
-      { TYPES: (one) => one.types.join(' ') },
+      { ID: 'id', URL: 'url', OWNER: 'owner', STATE: ({ isEnabled }) => (isEnabled ? 'on' : 'off') },
+      { TYPES: 'types' },
     ])
 
     .command(
@@ -76,7 +71,7 @@ export const addDeliveryCommands: AddCommands = (program) =>
     })
     .lists('Nothing was sent yet.', 'GET /event-deliveries', [
       { ID: 'id', AT: 'at', TYPE: 'type', STATE: 'state', TRIES: 'tries', RECEIVER: 'receiver' },
-      { ANSWER: ({ detail }) => detail ?? '' },
+      { ANSWER: 'detail' },
     ])
 
     .command('retry', 'send one again, with a new set of attempts', { id: '<id>  id of the delivery' })

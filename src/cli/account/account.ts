@@ -2,7 +2,7 @@
 import { formatHostPort } from '../../core/ip.js';
 import type { Answer, BodyOf, ItemOf } from '../shared/api.js';
 import { CommandError, type CommandIo, wrongUsage } from '../shared/command.js';
-import type { AddCommands, Group } from '../shared/group.js';
+import type { AddCommands } from '../shared/group.js';
 import { ACCOUNT_LIMITS, expiry, limitFields } from '../shared/options.js';
 import { param, required } from '../shared/params.js';
 import type { Run } from '../shared/run.js';
@@ -21,12 +21,11 @@ const REFUSALS = {
   'username-taken': 'An account with this user name already exists.',
 };
 
-export const addAccountCommands: AddCommands = (program) => {
-  const account = program.group('account', 'manage accounts', REFUSALS);
-  addAdd(account);
-  addListAndShow(account);
-  addUpdate(account);
-  account
+export const addAccountCommands: AddCommands = (program) =>
+  program
+    .group('account', 'manage accounts', REFUSALS)
+    .with(addAdd, addListAndShow, addUpdate)
+
     .command('rename', 'rename an account and end its live sessions; keeps heartbeats and history', ACCOUNT, {
       username: '<name>  new user name',
     })
@@ -42,11 +41,10 @@ export const addAccountCommands: AddCommands = (program) => {
     )
 
     .command('resume', 'lift suspensions, by an operator or by the guard', ACCOUNTS)
-    .answers((run, { accounts }) => inBulk(run, accounts, { type: 'resume', ofGuard: true }, 'Resumed'));
-  addRenewAndUpgrade(account);
-  addLink(account);
-  addSubscriptionCommands(account);
-  account
+    .answers((run, { accounts }) => inBulk(run, accounts, { type: 'resume', ofGuard: true }, 'Resumed'))
+
+    .with(addRenewAndUpgrade, addLink, addSubscriptionCommands)
+
     .command('remove', 'remove accounts and their heartbeat data permanently', ACCOUNTS)
     .asks(({ accounts }) => {
       const entries = accounts.reduce((sum, { dataCount }) => sum + dataCount, 0);
@@ -57,11 +55,9 @@ export const addAccountCommands: AddCommands = (program) => {
         await call('DELETE /accounts/{id}', { params: { id } });
         print(`Removed ${username}.`);
       }
-    });
-  addLimitCommands(account);
-  addExport(account);
-  addImport(account);
-};
+    })
+
+    .with(addLimitCommands, addExport, addImport);
 
 /** Runs an action on the accounts. @param did what is said of those that it changed */
 async function inBulk(
@@ -78,7 +74,7 @@ async function inBulk(
   return [done, names.length === 0 ? 'Nothing was changed.' : `${did} ${names.join(', ')}.`];
 }
 
-function addLimitCommands(account: Group): void {
+const addLimitCommands: AddCommands = (account) =>
   account
     .group('limits', "show and change an account's limits and usage")
     .examples(
@@ -109,7 +105,6 @@ function addLimitCommands(account: Group): void {
         `The usage of ${username} (${formatBytes(usage.periodBytes)}) will be reset to zero.`,
     )
     .does('POST /accounts/{id}/usage/reset', ({ account: { username } }) => `Usage of ${username} reset.`);
-}
 
 type Shown = Answer<'GET /accounts/{id}/limits'>;
 
@@ -127,7 +122,7 @@ function limitPrinter(io: CommandIo, limits: Shown['limits'], usage: Shown['usag
 
 const PATH = '/accounts/{id}/subscription';
 
-function addSubscriptionCommands(account: Group): void {
+const addSubscriptionCommands: AddCommands = (account) =>
   account
     .group('subscription', 'manage the secret link from which client programs configure themselves')
     .examples('account subscription create player', 'account subscription revoke player --yes')
@@ -169,4 +164,3 @@ function addSubscriptionCommands(account: Group): void {
     .asks(({ account: { username } }) => `The link of ${username} will stop working.`)
     .refuses(({ account: { username } }) => ({ 'no-subscription': `${username} has no link.` }))
     .does(`DELETE ${PATH}`, ({ account: { username } }) => `Revoked the link of ${username}.`);
-}

@@ -51,17 +51,13 @@ export const addLink: AddCommands = (account) =>
       return noteGuess(run, to);
     });
 
-/** A password, whether it was generated, and whether the output may contain it: never when it was typed without echo. */
-interface ChosenPassword {
-  readonly password: string;
-  readonly isNew: boolean;
-  readonly isShown: boolean;
-}
+type ChosenPassword = Awaited<ReturnType<typeof choosePassword>>;
 
+/** Returns a password, whether it is new, and whether the output may contain it: never when it was typed without echo. */
 async function choosePassword(
   io: CommandIo,
   given: { readonly generate?: boolean; readonly passwordStdin?: boolean },
-): Promise<ChosenPassword> {
+) {
   const { generate, passwordStdin = false } = given;
   if (generate && passwordStdin) throw wrongUsage('--generate and --password-stdin cannot be used together.');
   // 15 bytes are 120 bits and 20 base64url characters, which need no escaping in a URL.

@@ -2,7 +2,7 @@
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import type { Answer, ItemOf } from '../shared/api.js';
 import { CommandError, notFound, wrongUsage } from '../shared/command.js';
-import type { Group } from '../shared/group.js';
+import type { AddCommands } from '../shared/group.js';
 import { limitWords } from '../shared/options.js';
 import { param, required } from '../shared/params.js';
 import type { Run } from '../shared/run.js';
@@ -11,27 +11,25 @@ import { ACCOUNTS } from './find.js';
 import { expiryWords } from './show.js';
 
 const DRY_RUN = { dryRun: '--dry-run  show what would change without writing anything' } as const;
+const NEW_PLAN = { plan: required(param('--plan <name>  name of the new plan')) };
 /** Most accounts of which one preview shows the change. */
 const SHOWN = 100;
 
-export function addRenewAndUpgrade(account: Group): void {
-  const own = { plan: "--plan <name>  plan name (default: each account's own plan)" } as const;
-  const other = { plan: required(param('--plan <name>  name of the new plan')) };
+export const addRenewAndUpgrade: AddCommands = (account) =>
   account
     .command(
       'renew',
       'add the days of a plan to the later of now and the expiry, and set its limits; a quota that never resets is added to the remaining traffic',
       ACCOUNTS,
-      own,
+      { plan: "--plan <name>  plan name (default: each account's own plan)" },
       DRY_RUN,
     )
     .asks()
     .runs((run, given) => usePlan(run, 'renew', given))
 
-    .command('upgrade', 'set the limits of another plan; the expiry stays', ACCOUNTS, other, DRY_RUN)
+    .command('upgrade', 'set the limits of another plan; the expiry stays', ACCOUNTS, NEW_PLAN, DRY_RUN)
     .asks()
     .runs((run, given) => usePlan(run, 'upgrade', given));
-}
 
 interface Given {
   readonly accounts: readonly ItemOf<'GET /accounts'>[];

@@ -14,8 +14,8 @@ type Shown = string | undefined | readonly [answer: unknown, text: Text];
 type Options = Readonly<Record<string, unknown>>;
 type Work<Given> = (run: Run, given: Given) => Shown | Promise<Shown>;
 
-/** Adds commands to the program. */
-export type AddCommands = (program: Group) => void;
+/** Adds commands to the program, or to a group of it. */
+export type AddCommands = (to: Group) => void;
 
 type All<Union> = (Union extends unknown ? (of: Union) => void : never) extends (of: infer Each) => void
   ? Each
@@ -67,6 +67,11 @@ export class Group extends Named {
 
   group(name: string, does: string, refusals = this.refusals): Group {
     return new Group(this.commander.command(name).description(does), this.io, refusals);
+  }
+
+  with(...others: AddCommands[]): this {
+    for (const add of others) add(this);
+    return this;
   }
 
   /** Adds a command with what it is given. Its last clause says what it calls or how it works, and returns the group. */
