@@ -25,9 +25,7 @@ const KEPT = join(__dirname, '../dist/kept-code');
 /** The code is kept when the daemon has started, so that it includes the functions that a start calls. Commands end before. */
 const KEEP_AFTER_MS = 5000;
 
-// The young generations are small: waking other threads to collect one costs more than it saves. Before the first script is loaded,
-// because V8 refuses code that was kept with other flags than it is read with. It applies to all threads.
-if (isMainThread) require('node:v8').setFlagsFromString('--no-parallel-scavenge');
+if (isMainThread) require('./flags.js');
 
 const requireOutside = createRequire(join(PROGRAM, 'any.js'));
 const loaded = new Map();

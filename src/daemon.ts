@@ -7,6 +7,7 @@ import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import type { Log } from './core/log.js';
 import { SessionRegistry } from './core/sessions/session-registry.js';
 import type { RecentLog } from './core/stats/recent-log.js';
+import { everyStep } from './core/turns.js';
 import type { RestartControl } from './http/plain-routes.js';
 import { createPriorityPart } from './parts/capacity.js';
 import { createGeoPart } from './parts/geo.js';
@@ -54,7 +55,9 @@ export type StartControlPlane = (
   options: ControlPlaneOptions,
   serving: Serving,
   lifecycle: Lifecycle,
-) => Promise<Pick<Daemon, 'ready' | 'firstRun' | 'certificate' | 'reload'>>;
+) => Promise<
+  Pick<Daemon, 'ready' | 'firstRun' | 'certificate' | 'reload'> & { closeDatabase(): Promise<void> }
+>;
 
 export interface Daemon {
   /** `address:port` of every listener; `https://address:port` when the admin API uses TLS. */
@@ -69,10 +72,10 @@ export interface Daemon {
    * @returns whether every part stopped without errors and in time; the log names the others
    */
   stop(): Promise<boolean>;
-  /** Stops for a successor. Threads of players wait for the end of the process. */
+  /** Stops for a successor. Threads of players, and the database's file, wait for the end of the process. */
   handOver(): Leaving;
-  /** After `handOver`, where the process goes on: ends those threads. */
-  endThreads(): Promise<void>;
+  /** After `handOver`, where the process goes on: ends and closes these. */
+  endRest(): Promise<void>;
   /** Reloads webhook secrets, API keys of agents, certificates, countries and networks. Throws StartError or ConfigError and keeps the old ones on failure. */
   reload(config: Config): void;
   isAlive(): boolean;
@@ -162,9 +165,10 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
     for (const part of [players, tlsListeners, listeners]) await lifecycle.startEarly(part);
     await players.plane.synced();
   }
-  const control = await options.loadControlPlane();
+  const loaded = await options.loadControlPlane();
+  const { closeDatabase, ...control } = await loaded.startControlPlane(loaded.options, serving, lifecycle);
   return {
-    ...(await control.startControlPlane(control.options, serving, lifecycle)),
+    ...control,
     stop: lifecycle.stop,
     handOver() {
       const { sockets: listening, descriptors } = sockets?.handOver() ?? { sockets: [], descriptors: [] };
@@ -179,7 +183,7 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
       }));
       return { carried, stopped };
     },
-    endThreads: () => players.stop(),
+    endRest: () => everyStep(players.stop, closeDatabase),
     isAlive: () => players.plane.isAlive,
     broken: players.broken,
   };

@@ -1,5 +1,6 @@
 // Compiles the patterns of game rules with re2js, which matches in linear time.
-import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
 import { type CompiledPattern, PatternError, type PatternMatch } from './core/heartbeats/game-rules.js';
 import type { PatternFault } from './core/heartbeats/payload-matcher.js';
 
@@ -43,7 +44,11 @@ export function compilePattern(pattern: string): CompiledPattern {
   return { exec: (text) => firstGroup(compiled, text) };
 }
 
+/** Loaded with the first pattern: its tables of Unicode are a third of a worker's program. */
+const re2js = () => createRequire(import.meta.url)('re2js') as typeof import('re2js');
+
 function compile(pattern: string): RE2JS {
+  const { RE2JS, RE2JSSyntaxException } = re2js();
   try {
     return RE2JS.compile(pattern);
   } catch (error) {

@@ -27,7 +27,8 @@ export const startControlPlane: StartControlPlane = async (options, serving, { u
   const { plane, libc } = players;
   const startedAt = Date.now();
   const tls = readCertificate(config.admin.tls, log, startedAt);
-  const { store } = await use(await createDatabasePart(config, log));
+  const database = await use(await createDatabasePart(config, log));
+  const { store } = database;
   const storage = await use(createStoragePart(config, store, log));
   const core = await createCore(config, store, sessions);
   warnOfLostGeo(config, core.directory, log);
@@ -99,6 +100,7 @@ export const startControlPlane: StartControlPlane = async (options, serving, { u
     ready: { socks: listeners.addresses, admin: admin.addresses },
     firstRun: isShown ? firstRun : null,
     certificate: http.certificate,
+    closeDatabase: database.stop,
     reload(changed) {
       // Everything is read before anything changes, so that one broken file leaves all of the configuration in use.
       const pair = readCertificate(changed.admin.tls, log, Date.now());

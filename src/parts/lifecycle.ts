@@ -7,6 +7,8 @@ export interface Part {
   readonly name: string;
   /** Rejects on failure; `stop` is called nevertheless. */
   start?(): void | Promise<void>;
+  /** Writes what waits for the database, before any part hands over: sessions go on meanwhile, and wait for less afterwards. */
+  flush?(): Promise<void>;
   /** Finishes work in progress before any part stops, within `grace`. */
   drain?(grace: Grace): void | Promise<void>;
   /** Rejects when it did not stop cleanly or could not write pending data. */
@@ -97,7 +99,12 @@ export function createLifecycle(options: {
     undo,
 
     /** Stops the parts without draining them, for a successor. Never rejects. @returns as `stop` */
-    handOver: (): Promise<boolean> => inReverse((part) => (part.handOver ? part.handOver() : part.stop?.())),
+    async handOver(): Promise<boolean> {
+      // What cannot be written now is tried again by `handOver`, which reports it.
+      const flushed = parts.map((part) => within(stopTimeoutMs, Promise.resolve(part.flush?.()), undefined));
+      await Promise.allSettled(flushed);
+      return inReverse((part) => (part.handOver ? part.handOver() : part.stop?.()));
+    },
   };
 }
 

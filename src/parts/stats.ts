@@ -88,6 +88,7 @@ export async function createStatsPart(
     counted: () => activity.tick(now()),
   });
 
+  const flush = () => everyStep(logins.flush, heartbeatSums.flush);
   let publishedRuns = '';
   /** Runs change in many places, so this compares their counts. */
   async function publishRuns(): Promise<void> {
@@ -115,10 +116,12 @@ export async function createStatsPart(
       tasks.every(SUMS_EVERY_MS, 'heartbeat sums', heartbeatSums.flush);
     },
 
+    flush,
+
     async stop() {
       await tasks.stop();
       changes.close();
-      await everyStep(logins.flush, heartbeatSums.flush);
+      await flush();
     },
 
     load: (): Load => ({

@@ -5,10 +5,10 @@ import { posix, resolve } from 'node:path';
 import { defineConfig } from 'rolldown';
 
 /**
- * Packages that the program loads by name at run time: those with compiled parts, optional ones, and the isolated one
- * (proxy/protocols/socksv5.ts).
+ * Packages that the program loads by name at run time: those with compiled parts, those that few configurations need, and the isolated
+ * one (proxy/protocols/socksv5.ts).
  */
-const OUTSIDE = /^(sqlite3|@photostructure\/sqlite|better-sqlite3|koffi|socksv5|pino-pretty)(\/|$)/;
+const OUTSIDE = /^(sqlite3|@photostructure\/sqlite|better-sqlite3|koffi|socksv5|pino-pretty|re2js)(\/|$)/;
 /** Packages that knex and pg could load for other uses. Nobody installs them. */
 const NEVER_LOADED = /^(mysql2?|mariadb|oracledb|tedious|pg-query-stream|pg-native|pg-cloudflare)(\/|$)/;
 /**
@@ -43,7 +43,7 @@ const starters = {
   generateBundle(_options, bundle) {
     this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "commonjs" }\n' });
     for (const { isEntry, name, fileName } of Object.values(bundle)) {
-      if (!isEntry) continue;
+      if (!isEntry || fileName === 'parcel.js') continue;
       const load = posix.relative(posix.dirname(`dist/program/${name}`), 'bin/load.js');
       this.emitFile({
         type: 'asset',
@@ -54,19 +54,21 @@ const starters = {
   },
 };
 
-export default defineConfig({
+/** Each thread starts from a file of its own, which program.ts finds by its path below src. */
+const THREADS = [
+  'agents/confinement/thread',
+  'proxy/worker/thread',
+  'proxy/dns/thread',
+  'proxy/tls/client-thread',
+  'proxy/tls/tls-thread',
+  'store/sqlite/thread',
+];
+
+/** @param names entries, by their paths below src */
+const bundle = (names, output) => ({
   platform: 'node',
   logLevel: 'warn',
-  // Each thread starts from a file of its own, which program.ts finds by its path below src.
-  input: {
-    cli: 'src/cli.ts',
-    'agents/confinement/thread': 'src/agents/confinement/thread.ts',
-    'proxy/worker/thread': 'src/proxy/worker/thread.ts',
-    'proxy/dns/thread': 'src/proxy/dns/thread.ts',
-    'proxy/tls/client-thread': 'src/proxy/tls/client-thread.ts',
-    'proxy/tls/tls-thread': 'src/proxy/tls/tls-thread.ts',
-    'store/sqlite/thread': 'src/store/sqlite/thread.ts',
-  },
+  input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
   external: (name, file = '') =>
     OUTSIDE.test(name) ||
     NEVER_LOADED.test(name) ||
@@ -77,11 +79,19 @@ export default defineConfig({
   plugins: [mediaTypes, starters],
   output: {
     dir: 'dist/program',
-    // While watching, the daemon restarts from these files as soon as one changes, so none may be missing for a moment.
-    cleanDir: !process.argv.includes('--watch'),
     format: 'cjs',
     comments: { legal: true, jsdoc: false, annotation: false },
     entryFileNames: ({ name }) => `${name.replaceAll('/', '-')}-[hash].js`,
     chunkFileNames: '[name]-[hash].js',
+    ...output,
   },
 });
+
+export default defineConfig([
+  // While watching, the daemon restarts from these files as soon as one changes, so none may be missing for a moment.
+  bundle(['cli'], { cleanDir: !process.argv.includes('--watch') }),
+  // bin/start.js loads it by itself, and compiles its few lines.
+  bundle(['cli/serve/parcel'], { cleanDir: false, entryFileNames: 'parcel.js' }),
+  // Each by itself, so that a thread loads in one file what it needs, and nothing else.
+  ...THREADS.map((name) => bundle([name], { cleanDir: false })),
+]);

@@ -29,9 +29,7 @@ export const addServe: AddCommands = (program) => {
     .runs(async ({ io, file }, { check, ...given }) => {
       const flags = overrides(given);
       if (check) return (await import('./check-start.js')).checkStart(flags, file, io);
-      // Before the rest of the program is loaded: sessions may wait.
-      const parcel = (await import('./successor.js')).takeParcel(process.env);
-      return (await import('./serve.js')).serve(flags, file, io, parcel);
+      return (await import('./serve.js')).serve(flags, file, io);
     });
 };
 

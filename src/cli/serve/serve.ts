@@ -15,10 +15,12 @@ import { readVersion } from '../../program.js';
 import type { Carried } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import type { PlaneFailure } from '../../proxy/plane/plane.js';
+import { provideThread } from '../../proxy/plane/threads.js';
 import { type GivenSocket, givenSockets } from '../../systemd/sockets.js';
 import { createServiceManager, type ServiceManager } from '../../systemd/systemd.js';
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
+import { findParcel } from './parcel.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
 import {
   createRestarts,
@@ -43,18 +45,18 @@ const EXIT_KILLED = 137;
 /**
  * Runs the daemon. Never resolves: exits the process instead.
  * @param flags override the configuration
- * @param parcel as of `takeParcel`
  */
 export async function serve(
   flags: readonly Override[],
   file: string | undefined,
   io: CommandIo,
-  parcel: readonly number[],
 ): Promise<never> {
   const given = { file, env: io.env, flags };
   const read = async () => (await import('../../config/load.js')).loadConfig(given);
   const libc = anyLibc();
-  const taken = takeHandover(parcel, libc);
+  const parcel = io.parcel ?? findParcel(process.env);
+  provideThread(parcel.thread);
+  const taken = takeHandover(parcel.descriptors, libc);
   const sources = await hashSources(given);
   const known = fromHandedConfig(handedState(taken.handed).config, sources);
   let loading: Promise<Loaded> | null = null;
@@ -150,7 +152,7 @@ async function replaceProgram(
     return execute(libc, parcel, process.env);
   }, String);
   log.error({ problem }, 'restart failed; continuing with the running program');
-  await daemon.endThreads();
+  await daemon.endRest();
   restarts.failed(problem);
   return leaving.carried;
 }

@@ -8,17 +8,11 @@ import type { Leaving } from '../../daemon.js';
 import type { RestartControl } from '../../http/plain-routes.js';
 import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
-import { prepareThread } from '../../proxy/plane/threads.js';
 import { initialNice } from '../../proxy/thread-priority.js';
-import { storedParcel } from '../../systemd/sockets.js';
+import { PARCEL_VARIABLE } from './parcel.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * `PID:FD,FD,…:NICE`: the parcel of the program that this one has replaced, and the nice value that the process was started with. A
- * process with another id inherited the variable by mistake.
- */
-const PARCEL_VARIABLE = 'HANDOVER_FDS';
 /** The options of the program before are those of the one after. */
 const OWN_COMMAND = (): string[] => [...process.execArgv, ...process.argv.slice(1)];
 /** Also a large database is checked in this time, in ms. */
@@ -28,16 +22,6 @@ const MAX_REPORT_BYTES = 64 * 1024;
 const JOB_MS = 2_000;
 const JOB_QUESTIONS = 10;
 const JOB_PAUSE_MS = 50;
-
-/** The parcel that the process before has left; empty: none. If there is one, the thread that its sessions wait for starts. */
-export function takeParcel(env: NodeJS.ProcessEnv): number[] {
-  const [pid, fds = '', nice] = env[PARCEL_VARIABLE]?.split(':') ?? [];
-  delete env[PARCEL_VARIABLE];
-  const isOurs = pid === String(process.pid);
-  const parcel = [...(isOurs ? fds.split(',').map(Number) : []), ...storedParcel(env)];
-  if (parcel.length > 0) prepareThread(isOurs && nice ? Number(nice) : undefined);
-  return parcel;
-}
 
 /** Takes what the process before has handed over; null: nothing, or nothing usable, for the reason in `problem`. */
 export function takeHandover(

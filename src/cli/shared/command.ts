@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Actor } from '../../core/audit/audit.js';
 import { codeOf, tryOr } from '../../core/errors.js';
+import type { Parcel } from '../serve/parcel.js';
 
 /** The standard streams and environment of a command; `process` outside tests. */
 export interface CommandIo {
@@ -11,6 +12,8 @@ export interface CommandIo {
   readonly stdout: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined };
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For `serve`: what bin/start.js has found. */
+  readonly parcel?: Parcel;
 }
 
 /** A failed command. The message is printed to stderr unchanged. */

@@ -27,7 +27,14 @@ export async function createDatabasePart(config: Config, log: Log) {
     log.warn({ path }, 'database was replaced; write-ahead log of the previous one set aside');
   const store = await openDaemonStore({ ...storeOptions(config), onMigration, onLogSetAside });
   if (config.database.client !== 'pg') reportPackage(log, sqlitePackage(config.database.client));
-  return { name: 'database', store, stop: () => store.close() };
+  let closed: Promise<void> | null = null;
+  const stop = () => {
+    closed ??= store.close();
+    return closed;
+  };
+  // A file is written, and is closed by the end of the process: sessions do not wait for it. A server notices that later.
+  const handOver = config.database.client === 'pg' ? stop : () => {};
+  return { name: 'database', store, stop, handOver };
 }
 
 /** `log` is the log for background tasks: it suppresses errors that follow from a known problem of the database. */
@@ -163,10 +170,14 @@ function createStorageWatch(deps: {
 
     start: poller.start,
 
+    handOver(): Promise<void> {
+      isStopping = true;
+      return poller.stop();
+    },
+
     /** Checks a last time. Rejects when written data may be lost. */
     async stop(): Promise<void> {
-      isStopping = true;
-      await poller.stop();
+      await this.handOver();
       const problem = await checkNow();
       if (problem) throw new Error(STORAGE_PROBLEMS[problem]);
     },

@@ -13,11 +13,17 @@ const YOUNG_GENERATION_MB = 12;
 
 let prepared: Worker | null = null;
 
-/** Starts the thread that the first worker will have. It does not keep the process running. @param nice as of `preparePriorities` */
-export function prepareThread(nice?: number): void {
+/** Starts a thread for `provideThread`. It does not keep the process running. @param nice as of `preparePriorities` */
+export function prepareThread(nice?: number): Worker {
   preparePriorities(nice);
-  prepared = newThread(threadUrl('proxy/worker/thread'), 0, null);
-  prepared.unref();
+  const thread = newThread(threadUrl('proxy/worker/thread'), 0, null);
+  thread.unref();
+  return thread;
+}
+
+/** The first worker will have this thread. */
+export function provideThread(thread: Worker | null): void {
+  prepared = thread;
 }
 
 /** Returns the thread of a worker, which works with `start` from now on. */

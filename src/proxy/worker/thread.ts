@@ -8,7 +8,6 @@ import type { Io } from '../io/io.js';
 import { createNativeIo } from '../io/native/index.js';
 import { loadLibc } from '../io/native/libc.js';
 import { Loop } from '../io/native/loop.js';
-import { createNodeIo } from '../io/node/index.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import { type Gauges, viewGauges } from '../memory/shared.js';
 import type {
@@ -214,7 +213,8 @@ function runNative(thread: ThreadStart): void {
   }
 }
 
-function runNode(thread: ThreadStart): void {
+async function runNode(thread: ThreadStart): Promise<void> {
+  const { createNodeIo } = await import('../io/node/index.js');
   const { start, port } = thread;
   const channel = new Channel(thread, () => {});
   const owned = new OwnedDescriptors(start.shared.owned);
@@ -270,7 +270,8 @@ let hasPriority = true;
 function run(thread: ThreadStart): void {
   hasPriority = prioritizeThread(String(thread.start.index));
   if (thread.start.engine === 'native') runNative(thread);
-  else runNode(thread);
+  // Loaded only here: sessions of the process before wait for the native engine.
+  else void runNode(thread);
 }
 
 const given = workerData as ThreadStart | null;
