@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { isFinal, RUN_STATUSES } from '../core/agents/runs.js';
 import { messageFault, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { type Answer, type Api, Refused } from './shared/api.js';
-import { CommandError, type CommandIo, notFound, printLine, wrongUsage } from './shared/command.js';
+import { CommandError, notFound, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { limitOption } from './shared/options.js';
 import { choice, param } from './shared/params.js';
@@ -63,8 +63,10 @@ export const addAgentCommands: AddCommands = (program) =>
         if (error instanceof Refused && !isStopping(error)) throw error;
         return waitForRun(run.database, runId);
       });
-      if (result.status !== 'succeeded') process.exitCode = 1;
-      return [result, () => printResult(run.io, result)];
+      const { status, reply, error } = result;
+      if (status === 'succeeded') return [result, reply ?? ''];
+      process.exitCode = 1;
+      return [result, () => run.note(`Run ${status}${error === null ? '' : `: ${error}`}.`)];
     });
 
 const isStopping = (error: unknown): boolean =>
@@ -84,11 +86,6 @@ async function waitForRun({ call }: Api, id: string): Promise<AgentRun> {
     if (isFinal(run.status)) return run;
     await pause(POLL_MS);
   }
-}
-
-function printResult({ stdout, stderr }: CommandIo, { status, reply, error }: AgentRun): void {
-  if (status === 'succeeded') printLine(stdout, reply ?? '');
-  else printLine(stderr, `Run ${status}${error === null ? '' : `: ${error}`}.`);
 }
 
 /** The number of runs listed when an id prefix is ambiguous. */

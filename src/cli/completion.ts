@@ -3,13 +3,13 @@
 import type { Argument, Command, Option } from 'commander';
 import { printLine } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
-import { choice, required } from './shared/params.js';
+import { choice } from './shared/params.js';
 
 /** Add this last: completion lists the commands that exist. */
 export const addCompletion: AddCommands = (program) => {
   program
     .command('completion', 'print a shell completion script', {
-      shell: required(choice('<shell>  shell type', ['bash', 'zsh', 'fish'])),
+      shell: choice('<shell>  shell type', ['bash', 'zsh', 'fish']).required(),
     })
     .help(
       `

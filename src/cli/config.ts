@@ -12,19 +12,19 @@ export const addConfigCommands: AddCommands = (program) =>
 
     .command('check', 'check the configuration and list all problems; exit code 2 if there are any')
     .answers(async (run) => {
-      const { json } = run;
       const checked = run.load().then((loaded) => checkConfig(loaded, run.io.env));
       const { file, warnings, effective } = await checked.catch((error: unknown) => {
-        if (json && error instanceof ConfigError) printJson(run.io, { ok: false, problems: error.problems });
+        if (run.json && error instanceof ConfigError)
+          printJson(run.io, { ok: false, problems: error.problems });
         throw error;
       });
-      if (
-        !json &&
-        effective().some(({ path, source }) => path === 'egress.denyPorts' && source === 'default')
-      )
-        run.note('note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
-      if (!json) for (const warning of warnings) run.note(`warning: ${warning}`);
-      return [{ ok: true, file, warnings }, `${file ?? 'the built-in configuration'}: ok`];
+      const show = () => {
+        if (effective().some(({ path, source }) => path === 'egress.denyPorts' && source === 'default'))
+          run.note('note: egress.denyPorts is not set: port 25 (smtp) of every destination is denied');
+        for (const warning of warnings) run.note(`warning: ${warning}`);
+        return `${file ?? 'the built-in configuration'}: ok`;
+      };
+      return [{ ok: true, file, warnings }, show];
     })
 
     .command('print', 'print the effective configuration (defaults, file, environment) without secrets')

@@ -9,7 +9,7 @@ import type { CopyOptions } from '../store/copy.js';
 import type { Keep, Restored, RestoredContents } from '../store/sqlite/restore.js';
 import { type CommandIo, cannotWrite, STDIO, writeToStdout, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
-import { param, required } from './shared/params.js';
+import { param } from './shared/params.js';
 import { isYes } from './shared/prompt.js';
 import type { Run } from './shared/run.js';
 import { printTable } from './shared/table.js';
@@ -136,11 +136,9 @@ export const addDatabaseCommands: AddCommands = (program) =>
       'copy',
       'copy the database of the configuration to a new one, and compare them; stop the daemon first',
       {
-        to: required(
-          param(
-            '--to <target>  postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
-          ),
-        ),
+        to: param(
+          '--to <target>  postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
+        ).required(),
       },
     )
     .help(

@@ -3,7 +3,7 @@ import { NOTICE_STATES } from '../core/notices/notice.js';
 import { CommandError } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { enabling, limitOption } from './shared/options.js';
-import { choice, param, repeated, required } from './shared/params.js';
+import { choice, param, repeated } from './shared/params.js';
 
 const RECEIVER = { id: '<id>  id of the receiver' } as const;
 const types = repeated(
@@ -34,7 +34,7 @@ export const addReceiverCommands: AddCommands = (program) =>
       'add',
       'add a receiver',
       { url: '<url>  address that gets each event' },
-      { types: required(types) },
+      { types: types.required() },
     )
     .calls('POST /event-receivers', (_, { id, secret }) => `Added ${id}.${secretOf(secret)}`)
 

@@ -5,7 +5,7 @@ import type { Api, ItemOf } from './shared/api.js';
 import { CommandError, found, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { byteSize, count, enabling, expiry } from './shared/options.js';
-import { choice, madeOf, param, required, type ValuesOf } from './shared/params.js';
+import { choice, madeOf, param, type ValuesOf } from './shared/params.js';
 import { KEEP_TOKENS, PASSWORD_STDIN, readNewPassword } from './shared/prompt.js';
 import type { Run } from './shared/run.js';
 import { formatBytes } from './shared/table.js';
@@ -51,7 +51,7 @@ export const addOperatorCommands: AddCommands = (program) =>
 
     .command('add', 'add an operator; takes effect within a second', {
       name: '<name>  user name of the operator',
-      role: required(role()),
+      role: role().required(),
       password: madeOf(PASSWORD_STDIN, ({ passwordStdin }, { io }) => readNewPassword(io, passwordStdin)),
       budget: madeOf(BUDGET, (given) => ({ ...NO_BUDGET, ...given })),
     })
@@ -141,7 +141,7 @@ export const addTokenCommands: AddCommands = (program) =>
 
     .command('create', 'create a token and print its secret once', {
       name: '<name>  token name',
-      scopes: required(choice('--scope <scope...>  scopes of the token', TOKEN_SCOPES)),
+      scopes: choice('--scope <scope...>  scopes of the token', TOKEN_SCOPES).required(),
       expiresAt: expiry(
         '--expires <when>  expiry: never (default), a duration from now (90d), or a date in UTC',
       ),

@@ -4,7 +4,7 @@ import type { Answer, BodyOf, ItemOf } from '../shared/api.js';
 import { CommandError, type CommandIo, wrongUsage } from '../shared/command.js';
 import type { AddCommands } from '../shared/group.js';
 import { ACCOUNT_LIMITS, expiry, limitFields } from '../shared/options.js';
-import { param, required } from '../shared/params.js';
+import { param } from '../shared/params.js';
 import type { Run } from '../shared/run.js';
 import { formatBytes, formatIso, printFields } from '../shared/table.js';
 import { addAdd, addLink, addUpdate, readLinkAddress } from './change.js';
@@ -32,7 +32,7 @@ export const addAccountCommands: AddCommands = (program) =>
     .calls('PATCH /accounts/{id}', ({ account, username }) => `Renamed ${account.username} to ${username}.`)
 
     .command('suspend', 'refuse logins and end live sessions; the player is told the reason', ACCOUNTS, {
-      reason: required(param('--reason <text>  why, in words for the player')),
+      reason: param('--reason <text>  why, in words for the player').required(),
       until: expiry('--until <time>  30d or a date in UTC (default: never, until resumed)'),
     })
     .examples('account suspend player --reason "Not paid since May" --until 7d')

@@ -22,7 +22,7 @@ import {
   wrongUsage,
 } from '../shared/command.js';
 import type { AddCommands } from '../shared/group.js';
-import { choice, type Param, param, withDefault } from '../shared/params.js';
+import { choice, type Param, param } from '../shared/params.js';
 import type { Run } from '../shared/run.js';
 import { countOf } from '../shared/table.js';
 import { TAGS } from './find.js';
@@ -36,7 +36,7 @@ function zoneOption(help: string): Param<string> {
     if (isTimeZone(zone)) return zone;
     throw new InvalidArgumentError('Use an IANA time zone such as Asia/Shanghai or UTC.');
   };
-  return withDefault(param(`--zone <zone>  ${help}`, read), 'UTC');
+  return param(`--zone <zone>  ${help}`, read).or('UTC');
 }
 
 const BY_EXTENSION: Readonly<Record<string, FileFormat>> = { '.json': 'json', '.ini': 'ccproxy' };
@@ -80,13 +80,10 @@ export const addImport: AddCommands = (account) =>
     .command('import', 'import accounts from a file; validates the whole file before it writes', {
       file: '<file>  CSV with a header row, a JSON array, or CCProxy AccInfo.ini (-: stdin); fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
       ...FORMAT,
-      existing: withDefault(
-        choice(
-          '--existing <action>  for existing accounts: skip them, keep their values and add only missing limits and usage, or replace them with values from the file',
-          ['keep', 'replace', 'skip'],
-        ),
-        'skip',
-      ),
+      existing: choice(
+        '--existing <action>  for existing accounts: skip them, keep their values and add only missing limits and usage, or replace them with values from the file',
+        ['keep', 'replace', 'skip'],
+      ).or('skip'),
       encoding: choice(
         '--encoding <encoding>  of CSV and AccInfo.ini (default: detected; use gb18030 for GBK)',
         FILE_ENCODINGS,

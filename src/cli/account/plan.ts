@@ -4,14 +4,14 @@ import type { Answer, ItemOf } from '../shared/api.js';
 import { CommandError, notFound, wrongUsage } from '../shared/command.js';
 import type { AddCommands } from '../shared/group.js';
 import { limitWords } from '../shared/options.js';
-import { param, required } from '../shared/params.js';
+import { param } from '../shared/params.js';
 import type { Run } from '../shared/run.js';
 import { countOf, printTable } from '../shared/table.js';
 import { ACCOUNTS } from './find.js';
 import { expiryWords } from './show.js';
 
 const DRY_RUN = { dryRun: '--dry-run  show what would change without writing anything' } as const;
-const NEW_PLAN = { plan: required(param('--plan <name>  name of the new plan')) };
+const NEW_PLAN = { plan: param('--plan <name>  name of the new plan').required() };
 /** Most accounts of which one preview shows the change. */
 const SHOWN = 100;
 

@@ -8,7 +8,7 @@ import { type AccountLimits, EGRESS_LIMITS, QUOTA_PERIODS } from '../../core/acc
 import { iso } from '../../core/clock.js';
 import { isWireDate, parseWireDate } from '../../core/time/wire-date.js';
 import { wrongUsage } from './command.js';
-import { choice, type Described, madeOf, type Param, param, withDefault } from './params.js';
+import { choice, type Described, madeOf, type Param, param } from './params.js';
 import { type Columns, countOf, formatBytes } from './table.js';
 
 /** The `--limit` of a list. */
@@ -18,7 +18,7 @@ export function limitOption(what: string, initial: number): Param<number> {
     if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
     throw new InvalidArgumentError('Use a whole number from 1 to 1000.');
   };
-  return withDefault(param(`--limit <n>  maximum number of ${what}`, read), initial);
+  return param(`--limit <n>  maximum number of ${what}`, read).or(initial);
 }
 
 /** A date in UTC, or a duration from now on (`sign` 1) or back (-1), in ms since the epoch; null: neither. */

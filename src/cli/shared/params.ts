@@ -21,6 +21,17 @@ export class Param<Value> {
 
   constructor(readonly of: Argument | Option) {}
 
+  required(): Param<Exclude<Value, undefined>> {
+    if (this.of instanceof Option) this.of.makeOptionMandatory();
+    return this as Param<Exclude<Value, undefined>>;
+  }
+
+  /** Has a value when it is not given. */
+  or(value: Value): Param<Exclude<Value, undefined>> {
+    this.of.default(value);
+    return this as Param<Exclude<Value, undefined>>;
+  }
+
   /** The value is what `find` returns of the text, when the command runs; of texts, a list of what it returns of each. */
   finds<Found>(find: (run: Run, text: ItemIn<Value>) => Promise<Found>) {
     type All = Exclude<Value, undefined> extends readonly string[] ? readonly Found[] : Found;
@@ -102,16 +113,6 @@ export function choice<const Of extends Described, const Word extends string>(
 ) {
   type Chosen = ValueIn<Of> extends string | undefined ? Word : readonly Word[];
   return new Param<Chosen | undefined>(commanderOf(described).choices(words));
-}
-
-export function required<Value>(param: Param<Value>): Param<Exclude<Value, undefined>> {
-  if (param.of instanceof Option) param.of.makeOptionMandatory();
-  return param as Param<Exclude<Value, undefined>>;
-}
-
-export function withDefault<Value>(param: Param<Value>, value: Value): Param<Exclude<Value, undefined>> {
-  param.of.default(value);
-  return param as Param<Exclude<Value, undefined>>;
 }
 
 /** One value that `make` makes of several options. */
