@@ -60,7 +60,7 @@ const INCOMPLETE: Readonly<Record<Answer<'GET /trace'>['incomplete'][number]['re
   'addresses-unknown': 'sessions went to names that only an upstream proxy has resolved',
 };
 
-const COLUMNS: Columns<ItemOf<'GET /trace'>> = [
+const TRACE_COLUMNS: Columns<ItemOf<'GET /trace'>> = [
   { 'USER NAME': ({ account }) => account.username, CLIENT: 'client', ORIGIN: 'clientOrigin' },
   {
     DESTINATION: ({ destination: { host, port }, protocol }) =>
@@ -110,7 +110,7 @@ export const addTraceCommand: AddCommands = (program) =>
       const answer = await call('GET /trace', { query }, WRONG);
       const { items, nextCursor, incomplete } = answer;
       const show = () => {
-        printTable(io, items, COLUMNS, 'No session found.');
+        printTable(io, items, TRACE_COLUMNS, 'No session found.');
         if (nextCursor !== null) print(`the last ${items.length}; use --limit or --tolerance to see others`);
         for (const { reason, count, since } of incomplete)
           note(`Incomplete: ${[count, INCOMPLETE[reason], since].filter(Boolean).join(' ')}`);

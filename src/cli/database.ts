@@ -80,16 +80,15 @@ async function choosePartsToRestore(
 }
 
 function restoredText({ replaced, setAside, found, kept }: Restored): string {
-  return [
+  const lines = [
     replaced ? `Restored. The previous database is in ${replaced}` : 'Restored.',
-    ...(setAside ? [`The write-ahead log of the file before that is in ${setAside}`] : []),
-    ...(found.tokens > 0 && !kept.tokens
-      ? [`API tokens not restored: ${found.tokens}. Use --keep-tokens to restore them.`]
-      : []),
-    ...(found.runs > 0 && !kept.runs
-      ? [`Unfinished runs cancelled: ${found.runs}. Use --keep-runs to run them.`]
-      : []),
-  ].join('\n');
+    setAside && `The write-ahead log of the file before that is in ${setAside}`,
+    !kept.tokens &&
+      found.tokens > 0 &&
+      `API tokens not restored: ${found.tokens}. Use --keep-tokens to restore them.`,
+    !kept.runs && found.runs > 0 && `Unfinished runs cancelled: ${found.runs}. Use --keep-runs to run them.`,
+  ];
+  return lines.filter(Boolean).join('\n');
 }
 
 async function backupTo({ core }: Run, file: string): Promise<void> {

@@ -58,21 +58,17 @@ export const addOperatorCommands: AddCommands = (program) =>
     .examples('operator add kim --role viewer --password-stdin < password.txt')
     .calls('POST /operators', ({ name, role }) => `Added ${name} (${role}).`)
 
-    .command(
-      'update',
-      'update an operator; fields you do not give stay as they are',
-      {
-        role: role(),
-        name: '--rename <name>  new user name',
-        secret: madeOf(CHANGED_PASSWORD, readChangedPassword),
-        budget: BUDGET,
-        isEnabled: enabling(
-          '--enable  allow sign-in',
-          '--disable  end sessions, and refuse sign-in and tokens',
-        ),
-      },
-      OPERATOR,
-    )
+    .command('update', 'update an operator; fields you do not give stay as they are', {
+      role: role(),
+      name: '--rename <name>  new user name',
+      secret: madeOf(CHANGED_PASSWORD, readChangedPassword),
+      budget: BUDGET,
+      isEnabled: enabling(
+        '--enable  allow sign-in',
+        '--disable  end sessions, and refuse sign-in and tokens',
+      ),
+      ...OPERATOR,
+    })
     .needs('change')
     .answers(async ({ call }, { operator: { id, name, tokens }, secret, ...fields }) => {
       const changed = await call('PATCH /operators/{id}', { params: { id }, body: { ...fields, ...secret } });

@@ -14,7 +14,7 @@ import { CommandError, notFound, wrongUsage } from './shared/command.js';
 import type { AddCommands } from './shared/group.js';
 import { limitWords, nameOrNone, PLAN_LIMITS } from './shared/options.js';
 import { param, toggle } from './shared/params.js';
-import { printTable } from './shared/table.js';
+import { type Columns, printTable } from './shared/table.js';
 
 export const addWhitelistCommands: AddCommands = (program) =>
   program
@@ -66,18 +66,7 @@ export const addPlanCommands: AddCommands = (program) =>
     .command('list', 'list plans in the order in which they are offered')
     .answers(async (run) => {
       const plans = await readPlans(run);
-      const print = () =>
-        printTable(
-          run.io,
-          plans,
-          [
-            { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
-            { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
-            { LIMITS: ({ limits }) => limitWords(limits) },
-          ],
-          'No plans. See: pulsegate plan set --help',
-        );
-      return [plans, print];
+      return [plans, () => printTable(run.io, plans, COLUMNS, 'No plans. See: pulsegate plan set --help')];
     })
 
     .command(
@@ -108,6 +97,12 @@ export const addPlanCommands: AddCommands = (program) =>
       await save(run, (list) => list.filter((each) => each.name !== name));
       return `Removed ${name}.`;
     });
+
+const COLUMNS: Columns<Plan> = [
+  { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
+  { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
+  { LIMITS: ({ limits }) => limitWords(limits) },
+];
 
 const TERMS = {
   limits: PLAN_LIMITS,

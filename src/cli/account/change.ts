@@ -19,9 +19,9 @@ export const addLink: AddCommands = (account) =>
     .command(
       'link',
       'print the proxy link of an account; asks for its password, which is stored only as a hash',
-      ACCOUNT_NAME,
-      PASSWORD_STDIN,
       {
+        ...ACCOUNT_NAME,
+        ...PASSWORD_STDIN,
         format: choice(
           '--format <name>  print only the configuration for this client program',
           CLIENT_FORMATS,
@@ -187,22 +187,18 @@ export const addAdd: AddCommands = (account) =>
 
 export const addUpdate: AddCommands = (account) =>
   account
-    .command(
-      'update',
-      'update an account; fields you do not give stay as they are',
-      PASSWORD,
-      fields('update'),
-      {
-        ...ACCOUNT_NAME,
-        password: '--password  prompt for a new password',
-        isEnabled: enabling('--enable  allow logins', '--disable  refuse logins and end live sessions'),
-        untag: tagsOption('--untag <tag>  remove a tag (repeatable)'),
-        authorize: addresses(`--authorize <addresses>  add ${AUTHORIZE_HELP}`),
-        authorizedAddresses: addresses(
-          `--authorized-addresses <addresses>  replace the ${AUTHORIZE_HELP}; "" removes all`,
-        ),
-      },
-    )
+    .command('update', 'update an account; fields you do not give stay as they are', {
+      ...PASSWORD,
+      ...fields('update'),
+      ...ACCOUNT_NAME,
+      password: '--password  prompt for a new password',
+      isEnabled: enabling('--enable  allow logins', '--disable  refuse logins and end live sessions'),
+      untag: tagsOption('--untag <tag>  remove a tag (repeatable)'),
+      authorize: addresses(`--authorize <addresses>  add ${AUTHORIZE_HELP}`),
+      authorizedAddresses: addresses(
+        `--authorized-addresses <addresses>  replace the ${AUTHORIZE_HELP}; "" removes all`,
+      ),
+    })
     .examples(
       'account update player --expires 30d',
       'account update player --authorize 203.0.113.7',

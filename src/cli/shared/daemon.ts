@@ -39,11 +39,9 @@ export async function askDaemon({ dataDir }: Config, to: RequestOptions, sent: P
     throw new CommandError(
       `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`,
     );
-  const answer = await exchange({ ...to, socketPath }, sent).catch(
-    ({ code, message }: NodeJS.ErrnoException) => {
-      throw new CommandError(noAnswer(dataDir, code ?? message));
-    },
-  );
+  const answer = await exchange({ ...to, socketPath }, sent).catch((error: Error) => {
+    throw new CommandError(noAnswer(dataDir, codeOf(error) ?? error.message));
+  });
   if (answer.status === 401) throw tokenRefused(dataDir);
   return answer;
 }
@@ -72,11 +70,8 @@ function noAnswer(dataDir: string, code: string): string {
 export async function isDaemonOf(config: Config): Promise<boolean> {
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath === null || !existsSync(socketPath)) return false;
-  const asked = exchange(
-    { socketPath, path: IDENTITY_PATH, timeout: IDENTITY_TIMEOUT_MS },
-    { method: 'GET' },
-  );
-  const answer = await asked.catch(() => undefined);
+  const to = { socketPath, path: IDENTITY_PATH, timeout: IDENTITY_TIMEOUT_MS };
+  const answer = await exchange(to, { method: 'GET' }).catch(() => undefined);
   return answer !== undefined && answer.body === identityOf(config);
 }
 

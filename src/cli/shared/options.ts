@@ -70,13 +70,10 @@ const numberOrNone =
 export const count = numberOrNone(COUNT.ofCell, 'a positive whole number');
 export const byteSize = numberOrNone(parseSize, 'a size such as 500MiB or 50GiB');
 const rate = numberOrNone((text) => parseSize(text.replace(/\/s$/, '')), 'a rate such as 512KiB/s or 1MiB/s');
-const zeroOrMore = numberOrNone(
-  GUARD_LIMIT.ofCell,
-  `a whole number from 0 (any number) to ${MAX_GUARD_LIMIT}`,
-  0,
-);
+const FROM_ZERO = `a whole number from 0 (any number) to ${MAX_GUARD_LIMIT}`;
+const fromZero = numberOrNone(GUARD_LIMIT.ofCell, FROM_ZERO, 0);
 const guarded = (name: string, what: string) =>
-  zeroOrMore(`--${name} <n>  ${what}; 0: any number; none: as egress class or configuration say`);
+  fromZero(`--${name} <n>  ${what}; 0: any number; none: as egress class or configuration say`);
 
 export const PLAN_LIMITS = {
   maxSessions: count('--max-sessions <n>  maximum concurrent sessions'),
