@@ -1,12 +1,13 @@
 // The checks of `pulsegate doctor`, in the order in which they are printed, and those of this machine.
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, readFile, stat, statfs } from 'node:fs/promises';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { readFile, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { enforcementHere } from '../../agents/confinement/system.js';
 import type { Config, Loaded } from '../../config.js';
 import { coveringPorts } from '../../core/egress/egress-entry.js';
+import { succeeds } from '../../core/errors.js';
 import { connectionsFor, descriptorLimit, hasTls, lowAddressSpace } from '../../parts/capacity.js';
 import { engineHere, workerCount } from '../../parts/players/engine.js';
 import { ageInDays, type Build, isOld, readBuild, readVersion } from '../../program.js';
@@ -111,26 +112,21 @@ function checkAddressSpace(): Found | null {
 async function checkDataDir({ dataDir }: Config): Promise<Found> {
   const found = await stat(dataDir).catch(() => null);
   if (!found) {
-    const parent = await nearestExistingFolder(dirname(dataDir));
-    if (await mayWrite(parent)) return ok(`${dataDir} will be created`);
+    const parent = nearestExistingFolder(dirname(dataDir));
+    if (mayWrite(parent)) return ok(`${dataDir} will be created`);
     return stop(`cannot create ${dataDir}: no write permission in ${parent}`);
   }
   if (!found.isDirectory()) return stop(`${dataDir} is not a directory`);
-  if (!(await mayWrite(dataDir))) return stop(`no write permission in ${dataDir}`);
+  if (!mayWrite(dataDir)) return stop(`no write permission in ${dataDir}`);
   if (found.mode & 0o077) return warn(`other users can access ${dataDir}; run chmod 700 ${dataDir}`);
   return ok(dataDir);
 }
 
-async function nearestExistingFolder(folder: string): Promise<string> {
-  const exists = await stat(folder).catch(() => null);
-  return exists || folder === dirname(folder) ? folder : nearestExistingFolder(dirname(folder));
-}
+const nearestExistingFolder = (folder: string): string =>
+  existsSync(folder) || folder === dirname(folder) ? folder : nearestExistingFolder(dirname(folder));
 
-const mayWrite = (folder: string): Promise<boolean> =>
-  access(folder, constants.W_OK | constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+const mayWrite = (folder: string): boolean =>
+  succeeds(() => accessSync(folder, constants.W_OK | constants.X_OK));
 
 const MIB = 1024 * 1024;
 /** Below this, SQLite writes fail: each needs space for the write-ahead log. */

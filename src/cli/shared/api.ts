@@ -62,14 +62,14 @@ export interface Api {
       ? [input?: Input<Name>, refusals?: Refusals]
       : [input: Input<Name>, refusals?: Refusals]
   ): Promise<Answer<Name>>;
-  /** Reads a list, in pages, until it has `limit` items or all. Returns the last page with the items of all pages. */
-  list<Name extends PagedName>(name: Name, query: QueryOf<Name>): Promise<Answer<Name>>;
+  /** Reads a list; one of any length in pages, until it has `limit` items or all: the last page with the items of all pages. */
+  list<Name extends ListName>(name: Name, query: QueryOf<Name>): Promise<Answer<Name>>;
 }
 
 /** Lists of any length. */
 const PAGED = ['GET /accounts', 'GET /sessions'] as const;
 type PagedName = (typeof PAGED)[number];
-export const isPaged = (name: string): name is PagedName => (PAGED as readonly string[]).includes(name);
+const isPaged = (name: string): name is PagedName => (PAGED as readonly string[]).includes(name);
 /** Most items of one page of the daemon. */
 const PAGE_SIZE = 1_000;
 
@@ -126,7 +126,8 @@ export function apiOver(
     if (status < 400) return body as Answer<Name>;
     throw inWords(new Refused(Object(body) as Refused['problem'], status), { ...ofAll, ...refusals });
   };
-  const list = async <Name extends PagedName>(name: Name, given: { readonly limit?: number }) => {
+  const list = async <Name extends ListName>(name: Name, given: { readonly limit?: number }) => {
+    if (!isPaged(name)) return call(name, { query: given });
     const { limit = Infinity, ...query } = given;
     const items: ItemOf<PagedName>[] = [];
     for (let cursor: string | undefined; ; ) {

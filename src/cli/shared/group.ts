@@ -2,7 +2,6 @@
 // declared in the shape of the request that they make: `{ name, limits: { maxSessions } }`.
 import type { Command } from 'commander';
 import type { Answer, BodyOf, Input, ItemOf, ListName, OperationName, QueryOf, Refusals } from './api.js';
-import { isPaged } from './api.js';
 import { type CommandIo, printJson, wrongUsage } from './command.js';
 import { addTo, type Params, type ValuesOf } from './params.js';
 import { openRun, type Run } from './run.js';
@@ -178,13 +177,11 @@ class Runnable<Given> extends Named {
     const { commander, io, refusals } = this.group;
     const listing = new Listing<Answer<Name>>(commander, io, refusals);
     this.answers(async (run, query) => {
-      const answer = isPaged(name)
-        ? await run.list(name, Object(query))
-        : await run.call(name as Name, { query } as unknown as Input<Name>);
+      const answer = await run.list<Name>(name as Name, Object(query));
       const { items } = answer as unknown as { readonly items: readonly ItemOf<Name>[] };
       const print = () => {
         printTable(run.io, items, columns, none);
-        for (const each of listing.follows) each(run, answer as Answer<Name>);
+        for (const each of listing.follows) each(run, answer);
       };
       return [items, print];
     });
