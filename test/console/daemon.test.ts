@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -18,7 +17,7 @@ import {
   openConsole,
   signIn,
 } from '../helpers/console-browser.js';
-import { ADMIN, PROJECT, plainEnvironment, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { ADMIN, copyProgram, plainEnvironment, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { findProgram } from '../helpers/programs.js';
 import { connectThrough } from '../helpers/socks-client.js';
@@ -49,8 +48,10 @@ let shown: ConsolePage;
 let program: string;
 before(async () => {
   if (noBrowser) return;
-  program = await copyProgram();
-  scope.after(() => rm(program, { recursive: true, force: true }));
+  program = await copyProgram(scope);
+  // A package that is 210 days old.
+  const build = { commit: '0123456789abcdef', date: new Date(Date.now() - 210 * 86_400_000).toISOString() };
+  await writeFile(join(program, 'dist/program/build.json'), JSON.stringify(build));
   const [browser, started] = await Promise.all([
     launchBrowser(),
     startTestDaemon(scope, { config: CONFIG, program }),
@@ -141,17 +142,6 @@ test(
     assert.deepEqual(errors, []);
   },
 );
-
-/** Copies the built program to a temporary folder, as a package that is 210 days old. */
-async function copyProgram(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-program-'));
-  for (const name of ['bin', 'package.json', 'dist/program', 'dist/console'])
-    await cp(join(PROJECT, name), join(folder, name), { recursive: true });
-  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
-  const build = { commit: '0123456789abcdef', date: new Date(Date.now() - 210 * 86_400_000).toISOString() };
-  await writeFile(join(folder, 'dist/program/build.json'), JSON.stringify(build));
-  return folder;
-}
 
 test(
   'the console and doctor show the running version, its age, and a newer installed version',

@@ -1,7 +1,7 @@
 // `pulsegate restart`: the program on disk replaces the running daemon, in the same process.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -10,7 +10,7 @@ import { type DaemonLock, lockForDaemon } from '../../src/store/daemon-lock.js';
 import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { makeCertificate } from '../helpers/certificate.js';
 import { runCommand } from '../helpers/command.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { copyProgram, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { freePort } from '../helpers/ports.js';
 import { has } from '../helpers/programs.js';
@@ -202,6 +202,43 @@ describe('pulsegate restart', () => {
     await writeFile(daemon.configFile, text);
     assert.equal((await restart(daemon)).code, 0);
     await eventually(() => assert.equal(countReady(), isLocking ? 4 : 3));
+  });
+
+  it('of a program that cannot be executed goes on with the old one, and a signal meanwhile stops that', async (t) => {
+    const program = await copyProgram(t);
+    const node = join(program, 'node');
+    const start = join(program, 'bin/pulsegate.js');
+    const putNode = () => copyFile(process.execPath, node);
+    await putNode();
+    // The check succeeds, and Node is gone afterwards.
+    const check = `if (process.argv.includes('--check')) {
+      require('node:fs').unlinkSync(process.execPath);
+      process.exit();
+    }`;
+    await writeFile(start, (await readFile(start, 'utf8')).replace(/^'use strict';$/m, check));
+    const wrap = ['sh', '-c', 'shift; exec "$0" "$@"', node];
+    const other = await startTestDaemon(t, { program, wrap });
+    await other.addAccount(player.username, player.password);
+    const live = await connectThrough({ ...player, port: other.socks.port }, '127.0.0.1', target.port);
+    const { code, stderr } = await restart(other);
+    assert.deepEqual(
+      [code, stderr.trim()],
+      [1, 'The restart failed, and the daemon continues: execve: errno 2'],
+    );
+    const count = (wanted: string) => other.lines.filter(({ msg }) => msg === wanted).length;
+    await eventually(() => assert.equal(count('ready'), 2));
+    if (!isNode) {
+      live.send('after.');
+      assert.equal(String(await live.read(6)), 'after.');
+    }
+    assert.equal((await other.account(player.username))['Username'], player.username);
+    await putNode();
+    const again = restart(other);
+    await eventually(() => assert.equal(count('restarting'), 2));
+    other.signal('SIGTERM');
+    assert.equal(await other.exited(), 0);
+    assert.equal((await again).code, 1);
+    live.destroy();
   });
 
   it('needs a running daemon', async () => {

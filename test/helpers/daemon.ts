@@ -1,7 +1,7 @@
 // Starts the built daemon in a separate process with a temporary data folder and free ports. The end of the test stops it.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -81,6 +81,16 @@ export interface ApiAnswer {
 // The timeouts are for events that never happen. On a busy machine other events may take long.
 const START_TIMEOUT_MS = 60_000;
 const LINE_TIMEOUT_MS = 45_000;
+
+/** Copies the built program to a temporary folder, for a test that changes its files. */
+export async function copyProgram(t: Scope): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-program-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  for (const name of ['bin', 'package.json', 'dist/program', 'dist/console'])
+    await cp(join(PROJECT, name), join(folder, name), { recursive: true });
+  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
 
 /** Starts `pulsegate serve`. Rejects with the daemon's output if the daemon does not get ready. */
 export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Promise<TestDaemon> {

@@ -1,4 +1,5 @@
 // `pulsegate serve`: runs the daemon until a signal stops it.
+import { setImmediate as turn } from 'node:timers/promises';
 import { readAdminCredentials } from '../../config/credentials.js';
 import type { Override } from '../../config/overrides.js';
 import { fromHandedConfig, hashSources } from '../../config/sources.js';
@@ -90,6 +91,8 @@ export async function serve(
   };
   let sockets: readonly GivenSocket[] = givenSockets(io.env);
   let { handed } = taken;
+  // Also one that comes during a restart.
+  const signal = signals.next();
   for (;;) {
     const daemon = await startDaemon({ config, sources, log, sockets, handed, loadControlPlane }).catch(
       async (error: unknown) => {
@@ -104,10 +107,10 @@ export async function serve(
     await service.ready();
     if (service.canStore) await service.emptyStore();
     hangups.handle(() => reload(read, loaded, daemon, log));
-    const cause = await Promise.race([signals.next(), restarts.requested(), daemon.broken]);
+    const cause = await Promise.race([signal, restarts.requested(), daemon.broken]);
     if (cause === 'restart') {
       if (libc === null) throw new Error('a restart needs direct system calls');
-      handed = await replaceProgram(libc, daemon, service, restarts, log);
+      handed = await replaceProgram(libc, daemon, service, restarts, signal, log);
       // Those from systemd are handed over too.
       sockets = [];
       continue;
@@ -142,6 +145,7 @@ async function replaceProgram(
   daemon: Daemon,
   service: ServiceManager,
   restarts: Restarts,
+  signal: Promise<NodeJS.Signals>,
   log: Logger,
 ): Promise<Carried> {
   log.info({}, 'restarting');
@@ -149,7 +153,9 @@ async function replaceProgram(
   const leaving = daemon.handOver();
   const problem = await packWhileStopping(libc, leaving).then(async (parcel) => {
     await flush(log);
-    return execute(libc, parcel, process.env);
+    // The next program would not hear of it.
+    const stopped = await Promise.race([signal, turn(null)]);
+    return execute(libc, parcel, process.env, stopped);
   }, String);
   log.error({ problem }, 'restart failed; continuing with the running program');
   await daemon.endRest();

@@ -88,9 +88,15 @@ export async function packWhileStopping(libc: Libc, { carried, stopped }: Leavin
   return parcel;
 }
 
-/** Replaces the program of this process. Returns only when that failed: with the reason. */
-export function execute(libc: Libc, parcel: readonly number[], env: Environment): string {
+/** Replaces the program of this process, unless a signal has `stopped` it. Returns only when that failed: with the reason. */
+export function execute(
+  libc: Libc,
+  parcel: readonly number[],
+  env: Environment,
+  stopped: NodeJS.Signals | null,
+): string {
   try {
+    if (stopped !== null) return `stopped by ${stopped}`;
     // Node has marked the standard streams close-on-exec.
     for (const fd of [0, 1, 2, ...parcel]) libc.keepOnExec(fd);
     const own = [process.pid, parcel.join(','), initialNice()].join(':');
