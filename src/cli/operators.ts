@@ -11,7 +11,7 @@ import type { Run } from './shared/run.js';
 import { formatBytes } from './shared/table.js';
 
 const OPERATOR = { operator: param('<name>  operator name or id').finds(findOperator) };
-const role = () => choice('--role <role>  role of the operator', ROLES);
+const role = choice('--role <role>  role of the operator', ROLES);
 const BUDGET = {
   accounts: count('--accounts <n>  budget of a seller: accounts to create; none removes the limit'),
   days: count('--days <n>  budget of a seller: days to give to accounts, in total; none removes the limit'),
@@ -51,7 +51,7 @@ export const addOperatorCommands: AddCommands = (program) =>
 
     .command('add', 'add an operator; takes effect within a second', {
       name: '<name>  user name of the operator',
-      role: role().required(),
+      role: role.required(),
       password: madeOf(PASSWORD_STDIN, ({ passwordStdin }, { io }) => readNewPassword(io, passwordStdin)),
       budget: madeOf(BUDGET, (given) => ({ ...NO_BUDGET, ...given })),
     })
@@ -59,7 +59,7 @@ export const addOperatorCommands: AddCommands = (program) =>
     .calls('POST /operators', ({ name, role }) => `Added ${name} (${role}).`)
 
     .command('update', 'update an operator; fields you do not give stay as they are', {
-      role: role(),
+      role,
       name: '--rename <name>  new user name',
       secret: madeOf(CHANGED_PASSWORD, readChangedPassword),
       budget: BUDGET,

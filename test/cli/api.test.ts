@@ -230,6 +230,10 @@ describe('commands with a running daemon and without one', () => {
     const renewed = await run(running, `event-receiver set ${id} --type account.removed --new-secret --json`);
     assertPrinted(renewed, ['changeEventReceiver']);
     assert.notEqual((renewed.json() as { secret: string }).secret, secret);
+    // Its types need not be named again.
+    const off = (await run(running, `event-receiver set ${id} --disable --json`)).json();
+    assert.deepEqual(off, { ...(renewed.json() as object), isEnabled: false, secret: null });
+    assert.equal((await run(running, `event-receiver set ${id} --enable`)).code, 0);
     const items = (await run(running, `event-delivery list --receiver ${id} --json`)).json() as {
       id: string;
       type: string;

@@ -22,8 +22,11 @@ export class Param<Value> {
   constructor(readonly of: Argument | Option) {}
 
   required(): Param<Exclude<Value, undefined>> {
-    if (this.of instanceof Option) this.of.makeOptionMandatory();
-    return this as Param<Exclude<Value, undefined>>;
+    const { of } = this;
+    if (!(of instanceof Option)) return new Param(of);
+    // Another command may have it as an option that may be left out.
+    const own: Option = Object.assign(Object.create(Object.getPrototypeOf(of)), of);
+    return new Param(own.makeOptionMandatory());
   }
 
   /** Has a value when it is not given. */
