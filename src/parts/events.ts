@@ -105,8 +105,16 @@ export function createEventsPart(deps: {
     const owner = directory.byId(account)?.owner ?? null;
     const batch = batches.get(`${type} ${owner}`) ?? { type, owner, sessions: [] };
     batch.sessions.push({
-      ...{ id, account, username, client: client.address, destination: { host, port } },
-      ...{ openedAt: iso(openedAt), bytesUp, bytesDown, durationMs, end },
+      id,
+      account,
+      username,
+      client: client.address,
+      destination: { host, port },
+      openedAt: iso(openedAt),
+      bytesUp,
+      bytesDown,
+      durationMs,
+      end,
     });
     batches.set(`${type} ${owner}`, batch);
   }

@@ -69,7 +69,14 @@ export function openRun(
   };
   return {
     ...apiOver(send, refusals),
-    ...{ io, file, json, yes, load, core, print, note },
+    io,
+    file,
+    json,
+    yes,
+    load,
+    core,
+    print,
+    note,
     database: apiOver(callDatabase, refusals),
     confirm: (what) => confirm(io, yes, what),
     close: async () => (await opened?.catch(() => undefined))?.store.close(),

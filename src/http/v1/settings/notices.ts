@@ -80,7 +80,10 @@ const NoticeSettings = component('NoticeSettings', {
   ...SHOWN,
   /** The built-in texts to players, and the settings before anybody sets others. */
   builtIn: z.object({
-    ...{ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn, handover: BuiltIn },
+    expiring: BuiltIn,
+    expired: BuiltIn,
+    quota: BuiltIn,
+    handover: BuiltIn,
     settings: z.object(SHOWN),
   }),
 });
