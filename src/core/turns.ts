@@ -53,6 +53,15 @@ export async function inTurnOfAll<Result>(
   }
 }
 
+/** Calls `make` at the first call, and returns its promise at each. */
+export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** Returns `work` as a function whose calls join a running one. */
 export function joined<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | null = null;

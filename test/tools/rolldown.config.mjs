@@ -43,7 +43,7 @@ const starters = {
   generateBundle(_options, bundle) {
     this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "commonjs" }\n' });
     for (const { isEntry, name, fileName } of Object.values(bundle)) {
-      if (!isEntry || fileName === 'parcel.js') continue;
+      if (!isEntry) continue;
       const load = posix.relative(posix.dirname(`dist/program/${name}`), 'bin/load.js');
       this.emitFile({
         type: 'asset',
@@ -65,7 +65,7 @@ const THREADS = [
 ];
 
 /** @param names entries, by their paths below src */
-const bundle = (names, output) => ({
+const bundle = (names, output, plugins = [mediaTypes, starters]) => ({
   platform: 'node',
   logLevel: 'warn',
   input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
@@ -76,7 +76,7 @@ const bundle = (names, output) => ({
   resolve: { alias: Object.fromEntries(ONE_COPY.map((name) => [name, resolve('node_modules', name)])) },
   // The eval is in a package (depd) and not in our code.
   checks: { eval: false },
-  plugins: [mediaTypes, starters],
+  plugins,
   output: {
     dir: 'dist/program',
     format: 'cjs',
@@ -91,7 +91,7 @@ export default defineConfig([
   // While watching, the daemon restarts from these files as soon as one changes, so none may be missing for a moment.
   bundle(['cli'], { cleanDir: !process.argv.includes('--watch') }),
   // bin/start.js loads it by itself, and compiles its few lines.
-  bundle(['cli/serve/parcel'], { cleanDir: false, entryFileNames: 'parcel.js' }),
+  bundle(['cli/serve/parcel'], { cleanDir: false, entryFileNames: 'parcel.js' }, []),
   // Each by itself, so that a thread loads in one file what it needs, and nothing else.
   ...THREADS.map((name) => bundle([name], { cleanDir: false })),
 ]);

@@ -53,15 +53,6 @@ export function printJson(io: CommandIo, value: unknown): void {
   printLine(io.stdout, JSON.stringify(value, null, 2));
 }
 
-/** Calls `make` at the first call, and returns its promise at each. */
-export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 /** For the audit log: the system user. */
 export function cliActor(): Actor {
   // In a container the user may have no entry in /etc/passwd.

@@ -2,10 +2,11 @@
 import type { Command } from 'commander';
 import type { Loaded } from '../../config.js';
 import { StartError } from '../../core/errors.js';
+import { once } from '../../core/turns.js';
 import type { Call } from '../../http/in-process.js';
 import type { Core } from '../../parts/core.js';
 import { type Api, apiOver, type Refusals } from './api.js';
-import { CommandError, type CommandIo, cliActor, once, printLine } from './command.js';
+import { CommandError, type CommandIo, cliActor, printLine } from './command.js';
 import { confirm } from './prompt.js';
 
 /** Its calls go to the running daemon, if it has this version and this database and answers; otherwise to the database. */

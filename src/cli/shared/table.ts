@@ -32,14 +32,16 @@ export function printTable<Row>(
   if (rows.length === 0 && none !== null) return printLine(stderr, none);
   const all: [string, Cell<Row>][] = columns.flatMap(Object.entries);
   const widths = all.map(() => 0);
-  const toCell = (text: string, column: number): string => {
+  const toCell = (text: string, column: number) => {
     const cell = printable(text, 60);
-    widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell));
-    return cell;
+    const width = displayWidth(cell);
+    widths[column] = Math.max(widths[column] ?? 0, width);
+    return { cell, width };
   };
   const heading = all.map(([name], column) => toCell(name, column));
   const texts = rows.map((row) => all.map(([, of], column) => toCell(cellOf(row, of), column)));
-  const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell));
+  const pad = ({ cell, width }: ReturnType<typeof toCell>, column: number) =>
+    cell + ' '.repeat((widths[column] ?? 0) - width);
   const [head = '', ...rest] = [heading, ...texts].map((cells) => cells.map(pad).join('  ').trimEnd());
   // https://no-color.org: any value but the empty string disables colour.
   const isColoured = stdout.isTTY && !env['NO_COLOR'];

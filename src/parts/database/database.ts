@@ -10,6 +10,7 @@ import {
 } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { createPoller, nodeTimers, type Timers } from '../../core/timers.js';
+import { once } from '../../core/turns.js';
 import { type SqlitePackage, sqlitePackage } from '../../store/sqlite/package.js';
 import {
   type DaemonStore,
@@ -27,11 +28,7 @@ export async function createDatabasePart(config: Config, log: Log) {
     log.warn({ path }, 'database was replaced; write-ahead log of the previous one set aside');
   const store = await openDaemonStore({ ...storeOptions(config), onMigration, onLogSetAside });
   if (config.database.client !== 'pg') reportPackage(log, sqlitePackage(config.database.client));
-  let closed: Promise<void> | null = null;
-  const stop = () => {
-    closed ??= store.close();
-    return closed;
-  };
+  const stop = once(store.close);
   // A file is written, and is closed by the end of the process: sessions do not wait for it. A server notices that later.
   const handOver = config.database.client === 'pg' ? stop : () => {};
   return { name: 'database', store, stop, handOver };
@@ -130,6 +127,11 @@ function createStorageWatch(deps: {
     } else log.info({ outageMs: Math.round(monotonicNow() - since) }, 'database recovered');
   }
 
+  function stopPolling(): Promise<void> {
+    isStopping = true;
+    return poller.stop();
+  }
+
   async function checkNow(): Promise<StorageProblem | null> {
     await poller.poll();
     return current;
@@ -170,14 +172,11 @@ function createStorageWatch(deps: {
 
     start: poller.start,
 
-    handOver(): Promise<void> {
-      isStopping = true;
-      return poller.stop();
-    },
+    handOver: stopPolling,
 
     /** Checks a last time. Rejects when written data may be lost. */
     async stop(): Promise<void> {
-      await this.handOver();
+      await stopPolling();
       const problem = await checkNow();
       if (problem) throw new Error(STORAGE_PROBLEMS[problem]);
     },
