@@ -141,7 +141,6 @@ function findLibc() {
   );
   const sendmmsg = find('int sendmmsg(int socket, void *headers, unsigned int count, int flags)');
 
-  const counter = new Uint8Array(8);
   const increment = new Uint8Array(new BigUint64Array([1n]).buffer);
   const event = new Int32Array(EPOLL_EVENT.words);
   const value = new Int32Array(1);
@@ -175,7 +174,6 @@ function findLibc() {
     },
     /** A counter that is readable once something has been written to it. */
     eventFd: () => eventfd(0, CLOEXEC | NONBLOCK),
-    drainEventFd: (fd: number): void => void read(fd, counter, 8),
     /** Makes an eventfd readable. */
     signalEventFd: (fd: number): void => void write(fd, increment, 8),
     socket: (family: number, type: number) => socket(family, type | CLOEXEC | NONBLOCK, 0),

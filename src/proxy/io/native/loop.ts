@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Timer } from '../../../core/timers.js';
 import type { OwnedDescriptors } from '../../memory/owned-descriptors.js';
-import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
+import { EINTR, EPOLL_EVENT, EPOLLET, EPOLLIN, type Libc } from './libc.js';
 import { TimerWheel } from './timers.js';
 
 /** What a descriptor in the epoll set belongs to. */
@@ -59,7 +59,8 @@ export class Loop {
     this.#wakeFd = this.#must('eventfd', libc.eventFd());
     this.own(this.#epoll);
     this.own(this.#wakeFd);
-    this.#must('epoll_ctl', libc.epollAdd(this.#epoll, this.#wakeFd, EPOLLIN, WAKE, 0));
+    // Edge-triggered, and never read: each write wakes the loop, also one between a look at the messages and the next sleep.
+    this.#must('epoll_ctl', libc.epollAdd(this.#epoll, this.#wakeFd, EPOLLIN | EPOLLET, WAKE, 0));
     this.#wheel = new TimerWheel(() => this.#now);
   }
 
@@ -155,8 +156,7 @@ export class Loop {
     for (let at = 0; at < count * EPOLL_EVENT.words; at += EPOLL_EVENT.words) {
       const index = events[at + EPOLL_EVENT.data] ?? WAKE;
       const generation = events[at + EPOLL_EVENT.data + 1] ?? 0;
-      if (index === WAKE) this.libc.drainEventFd(this.#wakeFd);
-      else if (this.#generations[index] === generation) this.#watchers[index]?.ready(events[at] ?? 0);
+      if (this.#generations[index] === generation) this.#watchers[index]?.ready(events[at] ?? 0);
     }
   }
 
