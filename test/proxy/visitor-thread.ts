@@ -10,7 +10,7 @@ export interface Visits {
   readonly sessions: number;
   readonly wrongLogins: number;
   readonly atOnce: number;
-  /** Set to 1 when all visits have ended. */
+  /** [0] is set to 1 when all visits have ended, and to 2 when one has failed; [1] counts those that have ended. */
   readonly done: Int32Array;
 }
 
@@ -33,9 +33,22 @@ async function visit(i: number): Promise<void> {
 
 let next = 0;
 async function visitOneByOne(): Promise<void> {
-  for (let i = next++; i < sessions + wrongLogins; i = next++) await visit(i);
+  for (let i = next++; i < sessions + wrongLogins; i = next++) {
+    await visit(i);
+    Atomics.add(done, 1, 1);
+  }
 }
-await Promise.all(Array.from({ length: atOnce }, visitOneByOne));
-for (const close of closers) await close();
-Atomics.store(done, 0, 1);
-Atomics.notify(done, 0);
+
+function end(state: 1 | 2): void {
+  Atomics.store(done, 0, state);
+  Atomics.notify(done, 0);
+}
+
+try {
+  await Promise.all(Array.from({ length: atOnce }, visitOneByOne));
+  for (const close of closers) await close();
+  end(1);
+} catch (error) {
+  end(2);
+  throw error;
+}
