@@ -66,6 +66,8 @@ export function createHeartbeatSums(options: {
   let rows = sumUp([], maxGames);
   let minute = startOf(RANGES.hour.stepMs);
   let closed: { at: number; rows: SummedRows }[] = [];
+  /** The minute in which old steps were deleted last. */
+  let trimmedIn: number | null = null;
 
   function startOf(stepMs: number, at = now()): number {
     return Math.floor(at / stepMs) * stepMs;
@@ -103,7 +105,9 @@ export function createHeartbeatSums(options: {
       await store.add(steps, [...batch.rows.all()], maxGames);
       closed = closed.slice(1);
     }
+    if (trimmedIn === minute) return;
     for (const { stepMs, keptMs } of STEPS) await store.trim(stepMs / 1000, now() - keptMs);
+    trimmedIn = minute;
   }
 
   /** The largest keys except OTHER_GAMES: charts show it as part of all others. */

@@ -40,7 +40,7 @@ export interface Stream {
   shutdown(): void;
   /** Closes immediately. No callback follows. Further calls do nothing. */
   close(): void;
-  /** Turns on TCP keepalive: first probe after 60 s without a packet. */
+  /** Turns on TCP keepalive: first probe after 31 to 60 s without a packet. */
   keepAlive(): void;
 }
 
@@ -75,7 +75,7 @@ export interface RelayListener {
 export interface Relay {
   /** One direction has ended and the other has not. */
   readonly isHalfClosed: boolean;
-  /** Turns on TCP keepalive for both streams: first probe after 60 s without a packet. */
+  /** Turns on TCP keepalive for both streams: first probe after 31 to 60 s without a packet. */
   keepAlive(): void;
   /** Sets new rates; null: no limit. */
   setRates(rates: AccountRates | null): void;

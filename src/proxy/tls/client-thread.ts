@@ -3,7 +3,7 @@
 import { Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { SECURED } from '../io/native/secure.js';
-import { KEEP_ALIVE_IDLE_MS } from '../io/node/stream.js';
+import { setKeepAlive } from '../io/node/stream.js';
 import type { SecureRequest } from '../messages.js';
 import { prioritizeThread } from '../thread-priority.js';
 import { secure } from './client.js';
@@ -14,7 +14,7 @@ const open = (fd: number): Socket => new Socket({ fd, allowHalfOpen: true, reada
 function serve({ outside, inside: end, tls }: SecureRequest): void {
   const raw = open(outside);
   // The worker can only ask its end of the pair.
-  raw.setKeepAlive(true, KEEP_ALIVE_IDLE_MS);
+  setKeepAlive(raw);
   const inside = open(end);
   const cancel = (): void => void raw.destroy();
   // The worker sends nothing before the line, and closes its end when it gives up.

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Relay, RelayEnd, RelayListener, RelayOptions, Stream } from '../io.js';
 import type { AccountRates, FlowShare, QuotaHolder, SharedRate } from '../rates.js';
-import { KEEP_ALIVE_IDLE_MS, NodeStream } from './stream.js';
+import { NodeStream, setKeepAlive } from './stream.js';
 
 /** One direction: forwards bytes from one socket to the other, and then the FIN. */
 class Direction {
@@ -151,7 +151,7 @@ class NodeRelay implements Relay {
   }
 
   keepAlive(): void {
-    for (const socket of [this.#client, this.#destination]) socket.setKeepAlive(true, KEEP_ALIVE_IDLE_MS);
+    for (const socket of [this.#client, this.#destination]) setKeepAlive(socket);
   }
 
   setRates(rates: AccountRates | null): void {

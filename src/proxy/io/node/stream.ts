@@ -3,7 +3,15 @@ import type { Socket } from 'node:net';
 import { type Endpoint, withoutMapping } from '../../../core/ip.js';
 import type { Stream, StreamListener } from '../io.js';
 
-export const KEEP_ALIVE_IDLE_MS = 60_000;
+const KEEP_ALIVE_IDLE_S = 60;
+const KEEP_ALIVE_SPREAD_S = 30;
+let keptAlive = 0;
+
+/** Turns on TCP keepalive. The first probes of connections are spread in time, as those of the native engine are. */
+export function setKeepAlive(socket: Socket): void {
+  keptAlive = (keptAlive + 1) % KEEP_ALIVE_SPREAD_S;
+  socket.setKeepAlive(true, (KEEP_ALIVE_IDLE_S - keptAlive) * 1000);
+}
 
 const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 
@@ -63,7 +71,7 @@ export class NodeStream implements Stream {
   }
 
   keepAlive(): void {
-    this.#socket.setKeepAlive(true, KEEP_ALIVE_IDLE_MS);
+    setKeepAlive(this.#socket);
   }
 
   /** Passes the socket to a relay. The stream reports nothing any more; the caller listens for errors of the socket. */
