@@ -226,12 +226,13 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
         .select('id', 'agent', 'status', 'error', { finishedAt: 'finished_at' });
     },
 
-    announce: (limit, noticesOf) =>
-      inTransaction(db, async (trx) => {
-        const due = () => trx('audit').whereNotNull('event_due');
-        const ids: string[] = await due().orderBy('id').limit(limit).pluck('id');
+    async announce(limit, noticesOf) {
+      const due = (on: Knex = db) => on('audit').whereNotNull('event_due');
+      const ids: string[] = await due().orderBy('id').limit(limit).pluck('id');
+      if (ids.length === 0) return 0;
+      return inTransaction(db, async (trx) => {
         // Another daemon may take some of them meanwhile.
-        const taken = await due()
+        const taken = await due(trx)
           .whereIn('id', ids)
           .update({ event_due: null })
           .returning<{ id: string }[]>('id');
@@ -240,7 +241,8 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
         const notices = entries.flatMap(({ owner, ...entry }) => noticesOf(entry, owner));
         await insert(trx, notices.map(toNoticeRow));
         return ids.length;
-      }),
+      });
+    },
 
     async trim(before, now, perReceiver) {
       const over = db('notices').where({ channel: 'webhook' }).groupBy('recipient');
