@@ -80,10 +80,7 @@ function exchange(early: string | null = null, rate: FakeRate | null = null) {
     early: early === null ? null : Buffer.from(early),
     limits: { maxHeaderBytes: 1024, maxHeaderFields: 10 },
     inspect: null,
-    rates: rate && { up: rate, down: rate },
-    account: { quota: null },
-    counts,
-    countAt: 0,
+    meter: { rates: rate && { up: rate, down: rate }, account: { quota: null }, counts, countAt: 0 },
     onOver(outcome) {
       if (outcome.kind !== 'answered') ends.push(`${outcome.kind}: ${outcome.end}`);
       else ends.push(outcome.rest === null ? 'closing' : `kept ${outcome.rest.toString()}`);

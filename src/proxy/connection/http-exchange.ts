@@ -1,7 +1,7 @@
 // One HTTP request in absolute form and its response: rewrites both headers and forwards the bodies, with back-pressure and
 // the rates of the account. The session uses it like a relay.
 import type { Relay, RelayEnd, Stream, StreamListener } from '../io/io.js';
-import type { AccountRates, FlowShare, Metered, QuotaHolder, SharedRate } from '../io/rates.js';
+import { type AccountRates, count, type FlowShare, type Meter, type SharedRate } from '../io/rates.js';
 import { BodyReader } from '../protocols/http/body.js';
 import type { ForwardedRequest } from '../protocols/http/forward.js';
 import type { HeadLimits } from '../protocols/http/head.js';
@@ -10,7 +10,8 @@ import { ResponseReader } from '../protocols/http/response.js';
 /** Maximum size of one write, so that a stream keeps no more than this for a peer that does not read. */
 const WRITE_BYTES = 16 * 1024;
 
-export interface ExchangeOptions extends Metered {
+export interface ExchangeOptions {
+  readonly meter: Meter;
   readonly client: Stream;
   readonly destination: Stream;
   readonly request: ForwardedRequest;
@@ -46,24 +47,20 @@ export class HttpExchange implements Relay {
   #isOver = false;
 
   constructor(private readonly options: ExchangeOptions) {
-    const { client, destination, request, limits, account, counts, countAt } = options;
-    const count = (at: number, bytes: number): void => {
-      account.quota?.spend(bytes);
-      counts[at] = (counts[at] ?? 0) + bytes;
-    };
+    const { client, destination, request, limits, meter } = options;
     this.#inspect = options.inspect;
     this.#requestBody = new BodyReader(request.framing, limits.maxHeaderBytes);
     this.#response = new ResponseReader(request, limits);
-    this.#up = new Flow(client, destination, account, (bytes) => count(countAt, bytes));
-    this.#down = new Flow(destination, client, account, (bytes) => count(countAt + 1, bytes));
+    this.#up = new Flow(client, destination, meter, meter.countAt);
+    this.#down = new Flow(destination, client, meter, meter.countAt + 1);
   }
 
   /** @param ahead what the destination has already sent */
   start(ahead: Buffer | null): void {
-    const { client, destination, request, early, rates } = this.options;
+    const { client, destination, request, early, meter } = this.options;
     client.listener = this.#client;
     destination.listener = this.#destination;
-    this.setRates(rates);
+    this.setRates(meter.rates);
     this.#send(request.head);
     if (early !== null) this.#fromClient(early);
     if (ahead !== null && !this.#isOver) this.#fromDestination(ahead);
@@ -182,8 +179,8 @@ class Flow {
   constructor(
     readonly from: Stream,
     readonly to: Stream,
-    readonly account: QuotaHolder,
-    readonly onSent: (bytes: number) => void,
+    readonly meter: Meter,
+    readonly countAt: number,
   ) {}
 
   push(bytes: Buffer): void {
@@ -205,11 +202,11 @@ class Flow {
   /** Writes as much as is allowed now; continues reading when all is written. */
   pump(): void {
     while (this.#waiting !== null && !this.#isStopped) {
-      const { quota } = this.account;
+      const { quota } = this.meter.account;
       const wanted = Math.min(WRITE_BYTES, this.#waiting.length, quota?.left ?? WRITE_BYTES);
       const bytes = this.to.isBlocked || wanted <= 0 ? 0 : (this.#share?.take(wanted) ?? wanted);
       if (bytes === 0) return this.from.pause();
-      this.onSent(bytes);
+      count(this.meter, this.countAt, bytes);
       this.to.write(this.#waiting.subarray(0, bytes));
       this.#waiting = bytes === this.#waiting.length ? null : this.#waiting.subarray(bytes);
     }

@@ -157,7 +157,7 @@ export class RunningCommand implements SessionTransfer {
         destination,
         early,
         inspect: inspectorOf(this.host, session, this.#bittorrent, inspect),
-        ...session.metered(),
+        meter: session,
         listener,
       }),
     );
@@ -202,7 +202,7 @@ export class RunningCommand implements SessionTransfer {
       early,
       limits: settings.http,
       inspect,
-      ...session.metered(),
+      meter: session,
       onOver,
     });
     const host = { io, settings, ownPorts, connections: { release } };

@@ -55,7 +55,7 @@ function continueRelay(host: WorkerHost, session: WorkerSession, handed: HandedR
       destination,
       early: null,
       inspect: inspectorOf(host, session, denial, inspect),
-      ...session.metered(),
+      meter: session,
       listener,
       handed: pair,
     }),
@@ -99,7 +99,7 @@ function continueAssociation(
       onOutsideDatagram: association.onOutsideDatagram,
       ports: host.ownPorts,
       handed: { descriptors, state: handed.datagrams },
-      ...session.metered(),
+      meter: session,
     },
     (opened) => {
       if (opened.ok) return association.start(session, opened.relay, handed);

@@ -8,10 +8,11 @@ import type { OwnPorts } from '../memory/own-ports.js';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../protocols/datagram-header.js';
 import type { Handed, HandedDatagrams } from './handed.js';
 import type { LocalEnd, LocalEnds } from './local-end.js';
-import type { AccountRates, Metered } from './rates.js';
+import { type AccountRates, count, type Meter } from './rates.js';
 
-/** Beyond the rates, and while the quota is used up, datagrams are dropped. */
-export interface DatagramRelayOptions extends Metered {
+export interface DatagramRelayOptions {
+  /** Beyond its rates, and while its quota is used up, datagrams are dropped. */
+  readonly meter: Meter;
   /** The address that the client sends to; decides the family of that socket. */
   readonly bindAddress: string;
   /** First and last port to which sockets are bound, on both sides; null: the system chooses. */
@@ -82,7 +83,7 @@ export abstract class DatagramRelay<Socket extends BoundSocket = BoundSocket, Ad
   #rates: AccountRates | null;
 
   constructor(protected readonly options: DatagramRelayOptions) {
-    this.#rates = options.rates;
+    this.#rates = options.meter.rates;
   }
 
   /** A bound socket, or a system error code. @param end its address is `address` */
@@ -251,12 +252,10 @@ export abstract class DatagramRelay<Socket extends BoundSocket = BoundSocket, Ad
 
   /** False when the quota is used up: the association is about to end. */
   #count(direction: 0 | 1, bytes: number): boolean {
-    const { account, counts, countAt } = this.options;
-    if (account.quota !== null) {
-      if (account.quota.left <= 0) return false;
-      account.quota.spend(bytes);
-    }
-    counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
+    const { meter } = this.options;
+    const { quota } = meter.account;
+    if (quota !== null && quota.left <= 0) return false;
+    count(meter, meter.countAt + direction, bytes);
     return true;
   }
 }

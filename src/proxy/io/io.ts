@@ -8,7 +8,7 @@ import type { ListenerSpec } from '../messages.js';
 import type { OpenDatagrams } from './datagrams.js';
 import type { Handed, HandedPair } from './handed.js';
 import type { LocalEnd } from './local-end.js';
-import type { AccountRates, EngineClock, Metered } from './rates.js';
+import type { AccountRates, EngineClock, Meter } from './rates.js';
 
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
 export interface StreamListener {
@@ -51,10 +51,11 @@ export type RelayEnd =
   | 'destination-reset'
   | 'relay-failed';
 
-export interface RelayOptions extends Metered {
+export interface RelayOptions {
+  readonly meter: Meter;
   readonly client: Stream;
   readonly destination: Stream;
-  /** What the client sent before the relay began: goes to the destination first and counts as relayed. Owned by the relay. */
+  /** What the client sent before the relay began: goes to the destination first and counts as relayed. The relay keeps it. */
   readonly early: Buffer | null;
   /**
    * Receives the client's bytes chunk by chunk (copy what must last) until it returns false; null: not needed. A chunk for which it

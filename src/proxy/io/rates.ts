@@ -176,7 +176,7 @@ export interface QuotaHolder {
 }
 
 /** What limits and counts the bytes of a session. */
-export interface Metered {
+export interface Meter {
   /** The rates that the account's sessions share; null: none. */
   readonly rates: AccountRates | null;
   /** Pays for the bytes. While its quota is used up, none are transferred. */
@@ -184,4 +184,10 @@ export interface Metered {
   /** Where bytes, of a datagram without its SOCKS header, are counted before they are sent: up at `countAt`, down at `countAt + 1`. */
   readonly counts: Float64Array;
   readonly countAt: number;
+}
+
+/** Counts bytes of a session at `at`. Negative: they were counted and not transferred after all. */
+export function count({ account, counts }: Meter, at: number, bytes: number): void {
+  account.quota?.spend(bytes);
+  counts[at] = (counts[at] ?? 0) + bytes;
 }

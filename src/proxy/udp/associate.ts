@@ -92,7 +92,7 @@ export function associate(
       onClientDatagram: association.onClientDatagram,
       onOutsideDatagram: association.onOutsideDatagram,
       ports: host.ownPorts,
-      ...session.metered(),
+      meter: session,
     },
     onOpen,
   );

@@ -17,7 +17,7 @@ import type {
   HandedRelay,
   HandedSession,
 } from '../handover/state.js';
-import type { AccountRates, Metered } from '../io/rates.js';
+import type { AccountRates, Meter } from '../io/rates.js';
 import type { SessionCounts } from '../memory/session-counts.js';
 import type { SessionFacts } from '../messages.js';
 import type { AccountSession, LoggedInClient, WorkerAccount } from './account.js';
@@ -72,7 +72,7 @@ export interface SessionContext {
 }
 
 /** Kept small: there are thousands of them. */
-export class WorkerSession implements AccountSession {
+export class WorkerSession implements AccountSession, Meter {
   readonly account: WorkerAccount;
   readonly command: SessionCommand;
   readonly #clientProtocol: SessionRequest['clientProtocol'];
@@ -144,10 +144,8 @@ export class WorkerSession implements AccountSession {
     this.#transfer = transfer;
   }
 
-  /** For what transfers its bytes. */
-  metered(): Metered {
-    const { account, counts, countAt } = this;
-    return { rates: account.rates, account, counts, countAt };
+  get rates(): AccountRates | null {
+    return this.account.rates;
   }
 
   setRates(rates: AccountRates | null): void {

@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../../src/core/ip.js';
 import type { DatagramRelay, UpstreamSocket } from '../../../src/proxy/io/datagrams.js';
 import type { Io, Relay, Stream } from '../../../src/proxy/io/io.js';
-import { type AccountRates, createSharedRate } from '../../../src/proxy/io/rates.js';
+import { type AccountRates, createSharedRate, type Meter } from '../../../src/proxy/io/rates.js';
 import type { ListenerSpec } from '../../../src/proxy/messages.js';
 
 /** A call of `method` on an object; 0 is the driver itself. */
@@ -51,6 +51,12 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
   const get = <T>(object: number): T => objects.get(object) as T;
   const rates = (bytes: Rates | null | undefined): AccountRates | null =>
     bytes ? { up: createSharedRate(bytes[0], io), down: createSharedRate(bytes[1], io) } : null;
+  const meter = (settings: Pick<RelaySettings, 'rates' | 'countAt'>): Meter => ({
+    rates: rates(settings.rates),
+    account: { quota: null },
+    counts,
+    countAt: settings.countAt,
+  });
 
   function addStream(stream: Stream): { object: number; peer: Endpoint; local: Endpoint } {
     const object = add(stream);
@@ -119,10 +125,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
                 remaining -= chunk.length;
                 return remaining > 0;
               },
-        rates: rates(settings.rates),
-        account: { quota: null },
-        counts,
-        countAt: settings.countAt,
+        meter: meter(settings),
         listener: { relayEnded: (end) => report({ object, event: 'ended', value: end }) },
       });
       objects.set(object, {
@@ -175,9 +178,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
         {
           ...settings,
           outside: null,
-          rates: rates(settings.rates),
-          account: { quota: null },
-          counts,
+          meter: meter(settings),
           ports: {
             add: (use, port) => report({ object, event: 'port added', value: { use, port } }),
             remove: (use, port) => report({ object, event: 'port removed', value: { use, port } }),

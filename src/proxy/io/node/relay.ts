@@ -1,7 +1,7 @@
 // The relay of the node engine: writes the data of each of two sockets to the other, with back-pressure.
 import type { Socket } from 'node:net';
 import type { Relay, RelayEnd, RelayListener, RelayOptions, Stream } from '../io.js';
-import type { AccountRates, FlowShare, QuotaHolder, SharedRate } from '../rates.js';
+import { type AccountRates, count, type FlowShare, type Meter, type SharedRate } from '../rates.js';
 import { NodeStream, setKeepAlive } from './stream.js';
 
 /** One direction: forwards bytes from one socket to the other, and then the FIN. */
@@ -12,21 +12,21 @@ class Direction {
   hasEnded = false;
   /** Bytes that are read and not yet written, because `to` is blocked or the rate does not permit more. */
   #held: Buffer | null;
+  #inspect: RelayOptions['inspect'];
   #share: FlowShare | null = null;
 
-  /**
-   * @param onChunk sees each chunk before it is written; false: it is dropped
-   * @param onDone called before the FIN is passed on
-   */
+  /** @param onDone called before the FIN is passed on */
   constructor(
     readonly from: Socket,
     readonly to: Socket,
     early: Buffer | null,
-    private readonly account: QuotaHolder,
-    private readonly onChunk: (chunk: Buffer) => boolean,
+    private readonly meter: Meter,
+    private readonly countAt: number,
+    inspect: RelayOptions['inspect'],
     private readonly onDone: () => void,
   ) {
     this.#held = early;
+    this.#inspect = inspect;
     to.on('drain', this.#pump);
     from.on('data', (chunk: Buffer) => {
       this.#held = chunk;
@@ -66,7 +66,7 @@ class Direction {
     const { from, to } = this;
     while (this.#held !== null) {
       const { length } = this.#held;
-      const { quota } = this.account;
+      const { quota } = this.meter.account;
       const most = quota === null ? length : Math.min(length, quota.left);
       const bytes = to.writableNeedDrain || most <= 0 ? 0 : (this.#share?.take(most) ?? most);
       if (bytes === 0) {
@@ -75,13 +75,20 @@ class Direction {
       }
       const chunk = bytes === length ? this.#held : this.#held.subarray(0, bytes);
       this.#held = bytes === length ? null : this.#held.subarray(bytes);
-      quota?.spend(bytes);
-      if (this.onChunk(chunk)) to.write(chunk);
+      if (this.#isDenied(chunk)) continue;
+      count(this.meter, this.countAt, bytes);
+      to.write(chunk);
     }
     if (this.hasEnded) this.#finish();
     else if (to.writableNeedDrain) from.pause();
     else from.resume();
   };
+
+  #isDenied(chunk: Buffer): boolean {
+    const verdict = this.#inspect?.(chunk) ?? false;
+    if (verdict === false) this.#inspect = null;
+    return verdict === 'denied';
+  }
 
   #finish(): void {
     if (this.isDone) return;
@@ -97,39 +104,19 @@ class NodeRelay implements Relay {
   readonly #up: Direction;
   readonly #down: Direction;
   readonly #listener: RelayListener;
-  #inspect: RelayOptions['inspect'];
   #end: RelayEnd | null = null;
   #socketsOpen = 2;
 
   constructor(options: RelayOptions) {
-    const { client, destination, early, inspect, rates, account, counts, countAt, listener } = options;
+    const { client, destination, early, inspect, meter } = options;
     this.#client = socketOf(client);
     this.#destination = socketOf(destination);
-    this.#listener = listener;
-    this.#inspect = inspect;
-    const count = (at: number, { length }: Buffer): true => {
-      counts[at] = (counts[at] ?? 0) + length;
-      return true;
-    };
-    this.#up = new Direction(
-      this.#client,
-      this.#destination,
-      early,
-      account,
-      (chunk) => {
-        const verdict = this.#inspect?.(chunk) ?? false;
-        if (verdict === false) this.#inspect = null;
-        return verdict !== 'denied' && count(countAt, chunk);
-      },
-      () => this.#orderly('client-closed'),
+    this.#listener = options.listener;
+    this.#up = new Direction(this.#client, this.#destination, early, meter, meter.countAt, inspect, () =>
+      this.#orderly('client-closed'),
     );
-    this.#down = new Direction(
-      this.#destination,
-      this.#client,
-      null,
-      account,
-      (chunk) => count(countAt + 1, chunk),
-      () => this.#orderly('destination-closed'),
+    this.#down = new Direction(this.#destination, this.#client, null, meter, meter.countAt + 1, null, () =>
+      this.#orderly('destination-closed'),
     );
     for (const [direction, back, end, reset] of [
       [this.#up, this.#down, 'client-closed', 'client-reset'],
@@ -138,7 +125,7 @@ class NodeRelay implements Relay {
       direction.from.on('error', () => this.#failed(direction, reset));
       direction.from.on('close', () => this.#closed(direction, back, end));
     }
-    this.#setRates(rates);
+    this.#setRates(meter.rates);
   }
 
   get isHalfClosed(): boolean {
