@@ -195,6 +195,21 @@ describe('a request through an upstream proxy', () => {
     client.destroy();
   });
 
+  it('counts data that follows the reply for the quota', async (t) => {
+    const port = await fakeUpstream(t, ['0500', `050000 ${BOUND} 68656c6c6f`, '776f726c64']);
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
+    });
+    const id = await daemon.addAccount('player', 'secret');
+    await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, { quotaBytes: 8, quotaPeriod: 'never' });
+    const client = await connectThrough(account(daemon), '192.0.2.1', 80);
+    assert.equal((await client.read(5)).toString(), 'hello');
+    client.send('x');
+    assert.equal((await client.readToEnd()).toString(), 'wo');
+    const line = await daemon.waitForLine(({ msg }) => msg === 'session ended');
+    assert.deepEqual([line['end'], line['bytesUp'], line['bytesDown']], ['over-quota', 1, 7]);
+  });
+
   it('that is the daemon itself is refused', async (t) => {
     const port = await freePort();
     const daemon = await startTestDaemon(t, {

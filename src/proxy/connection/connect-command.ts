@@ -3,6 +3,7 @@
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { type Endpoint, formatHostPort, parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
+import { count } from '../io/rates.js';
 import { type ClientRequest, Reply, replyForErrno } from '../protocols/socks5.js';
 import { askUpstreams } from '../upstreams/ask.js';
 import { type ExitUse, leavingBy, proxiesOf } from '../upstreams/exits.js';
@@ -166,7 +167,7 @@ class ConnectCommand {
       return this.#running.exchange(session, destination, outgoing.port, forward, inspect, ahead);
     this.#running.reply(Reply.succeeded, bound.address, bound.port);
     if (ahead !== null) {
-      session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
+      count(session, session.countAt + 1, ahead.length);
       this.#running.stream.write(ahead);
     }
     this.#running.relay(session, destination, outgoing.port, inspect);

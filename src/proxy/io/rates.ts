@@ -150,7 +150,7 @@ function turn(rate: number): number {
 
 /** What an account may still transfer. Its sessions share it, and its worker counts it down. */
 export class Quota {
-  /** In bytes; below 0 by no more than one datagram, or what a client sent ahead of its relay. */
+  /** In bytes; below 0 by no more than one datagram, or what one side sent ahead of the relay. */
   left: number;
   #isReported = false;
   readonly #onUsedUp: () => void;
