@@ -163,7 +163,7 @@ async function start(options: DaemonOptions, lifecycle: Lifecycle): Promise<Daem
   // is migrated or does not answer.
   if (handed) {
     for (const part of [players, tlsListeners, listeners]) await lifecycle.startEarly(part);
-    await players.plane.synced();
+    await players.plane.requests.synced();
   }
   const loaded = await options.loadControlPlane();
   const { closeDatabase, ...control } = await loaded.startControlPlane(loaded.options, serving, lifecycle);

@@ -65,7 +65,7 @@ export interface TestAdmin {
   /** The lines logged so far, each with its level. */
   readonly lines: Record<string, unknown>[];
   /** What the admin API reads of the data plane. */
-  readonly plane: { isListening: boolean };
+  readonly plane: { listeners: { areOpen: boolean } };
   /** The players' listeners that /readyz tries. */
   readonly listeners: { readonly addresses: string[] };
   /** Sends a request with the admin's credentials. `json` becomes the body, with its content type. */
@@ -156,7 +156,7 @@ export async function startTestAdmin(
     playerLinks: store.playerLinks,
     ...{ whitelist, passwords, credentials, settings },
   };
-  const plane = { engines: { native: 0, node: 1 }, isListening: true };
+  const plane = { engines: { native: 0, node: 1 }, listeners: { areOpen: true } };
   const listeners = { addresses: [] as string[], listeners: [] };
   const common = {
     config: {

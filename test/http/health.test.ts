@@ -23,10 +23,10 @@ test('/healthz needs no credentials; /readyz fails without the database, and whi
     const answer = await send(admin.url + path);
     assert.deepEqual([answer.status, answer.text], [200, 'ok\n'], path);
   }
-  admin.plane.isListening = false;
+  admin.plane.listeners.areOpen = false;
   for (const path of ['/readyz', '/readyz/players'])
     assert.equal((await send(admin.url + path)).text, 'not ready: listener-closed\n', path);
-  admin.plane.isListening = true;
+  admin.plane.listeners.areOpen = true;
   // The system takes connections to a listening socket from which nobody accepts.
   const libc = loadLibc();
   const listener = openListener(libc, { address: '127.0.0.1', port: 0 });

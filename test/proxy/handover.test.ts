@@ -108,7 +108,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const first = await startPlane(t, NAMES, { workers: 2 });
     const chunk = randomBytes(1 << 18);
     const flows = await Promise.all(NAMES.map((name) => flowTo(first, name, target.port)));
-    await first.plane.settle();
+    await first.plane.requests.settle();
     const ids = idsOf(first);
     // However fast they are, none ends before the last handover.
     let isLast = false;
@@ -145,7 +145,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const sent = sendAll(socket, randomBytes(1 << 18), (chunks) => chunks === 64);
     let counted = -1;
     await eventually(async () => {
-      await world.plane.settle();
+      await world.plane.requests.settle();
       world.sessions.count();
       const [{ bytesUp } = { bytesUp: 0 }] = world.sessions.all();
       const isBlocked = bytesUp > 1 << 20 && bytesUp === counted;
@@ -188,7 +188,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const idle = await connectThrough(player(first, 'slow'), '127.0.0.1', target.port);
     slow.send(randomBytes(200_000));
     await slow.read(50_000);
-    await first.plane.settle();
+    await first.plane.requests.settle();
     const before = new Map([...first.sessions.all()].map((session) => [session.id, session]));
 
     const next = await succeed(t, first, { workers: 3, games: [] });
@@ -231,7 +231,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     // The quota of 1 MB in all ends both of its sessions.
     slow.send(randomBytes(600_000));
     await Promise.all([slow.closed(), idle.closed()]);
-    await next.plane.settle();
+    await next.plane.requests.settle();
     next.sessions.count();
     const ends = next.closed.filter(({ session }) => session.username === 'slow');
     const bytes = ends.map(({ summary }) => summary.bytesUp + summary.bytesDown);
@@ -266,7 +266,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       assert.equal((await client.read(5)).toString(), 'hello');
       client.destroy();
     }
-    await next.plane.settle();
+    await next.plane.requests.settle();
     const logins = (first.logins.success ?? 0) + (next.logins.success ?? 0);
     assert.equal(logins, clients.length, 'each login is reported once');
     await eventually(() => assert.equal(next.plane.connections, 0));
@@ -304,7 +304,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       assert.equal((await readHead(client)).status, 200);
       assert.equal((await client.read(2)).toString(), 'ok');
     }
-    await next.plane.settle();
+    await next.plane.requests.settle();
     assert.deepEqual(
       [...next.sessions.all()].map(({ clientProtocol }) => clientProtocol),
       ['http'],
@@ -322,7 +322,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     bind.send(request('127.0.0.1', 0, BIND));
     const { port } = await readReply(bind);
     bind.send('early');
-    await first.plane.settle();
+    await first.plane.requests.settle();
     const next = await succeed(t, first, { workers: 3 });
     // Without a datagram of the client: its peer still reaches it.
     udp.send(Buffer.from('from the peer'), from.port, from.address);
@@ -355,14 +355,14 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const clients = await Promise.all(
       ['anna', 'bert', 'cleo'].map((name) => connectThrough(player(first, name), '127.0.0.1', target.port)),
     );
-    await first.plane.settle();
+    await first.plane.requests.settle();
     const handed = carried(await first.plane.handOver());
     await first.plane.stop();
     const next = await startPlane(t, [], { handed, workers: 3 });
     const early = await connectThrough(player(next), '127.0.0.1', target.port);
     clients[1]?.destroy();
     await eventually(() => assert.equal(next.plane.connections, 3));
-    await next.plane.settle();
+    await next.plane.requests.settle();
     assert.deepEqual([next.opened, next.closed, next.logins], [[], [], {}], 'nobody hears of it yet');
     next.plane.accounts.replace([anna, { ...cleo, passwordVersion: 1 }, accountRecord('dora')]);
     next.plane.report();
@@ -374,7 +374,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
         ['cleo', 'password-changed'],
       ]),
     );
-    await next.plane.settle();
+    await next.plane.requests.settle();
     assert.deepEqual(next.logins, { success: 2 });
     await assert.rejects(connectThrough(player(next, 'bert'), '127.0.0.1', target.port));
     for (const client of [clients[0], early]) {
@@ -388,7 +388,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     const account = { ...accountRecord('anna'), needsPermit: true };
     const first = await startPlane(t, [], { accounts: [account] });
     const client = await connectThrough(player(first), '127.0.0.1', target.port);
-    await first.plane.settle();
+    await first.plane.requests.settle();
     const handed = carried(await first.plane.handOver());
     await first.plane.stop();
     const events: string[] = [];
@@ -436,7 +436,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
     await silent.nextConnection();
     await eventually(() => names.questions.length > 0);
     await eventually(async () => {
-      await first.plane.settle();
+      await first.plane.requests.settle();
       assert.equal(first.sessions.size, 1);
     });
     const handed = carried(await first.plane.handOver());
@@ -475,7 +475,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
       );
       clients.push(...(await Promise.all(some)));
     }
-    await first.plane.settle();
+    await first.plane.requests.settle();
     const ids = idsOf(first);
     const startedAt = performance.now();
     const handed = carried(await first.plane.handOver());

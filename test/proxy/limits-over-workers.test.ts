@@ -49,9 +49,9 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
       await client.closed();
       assert.equal(await isRefused(world, account.username), true);
       // Workers report independently, so the first session is settled before the second begins.
-      await world.plane.settle();
+      await world.plane.requests.settle();
       const next = await connectThrough(playerOf(world, newName), '127.0.0.1', target.port);
-      await world.plane.settle();
+      await world.plane.requests.settle();
       assert.deepEqual(
         [
           world.closed[0]?.summary.end,
@@ -73,12 +73,12 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
       world.plane.accounts.put({ ...two, username: one.username });
       for (const username of [one.username, two.username]) {
         await connectThrough(playerOf(world, username), '127.0.0.1', target.port);
-        await world.plane.settle();
+        await world.plane.requests.settle();
       }
       world.plane.accounts.put({ ...one, username: nameOf(2) });
       assert.equal(await isRefused(world, two.username), true);
       await connectThrough(playerOf(world, one.username), '127.0.0.1', target.port);
-      await world.plane.settle();
+      await world.plane.requests.settle();
       assert.deepEqual(
         world.opened.map(({ accountId }) => accountId),
         [two.id, one.id, two.id],

@@ -58,7 +58,7 @@ async function start(t: TestContext, engine: 'native' | 'node', settings: Settin
     },
     /** The accounts whose sessions made room, in order. */
     async madeRoom(): Promise<string[]> {
-      await world.plane.settle();
+      await world.plane.requests.settle();
       return world.closed
         .filter(({ summary }) => summary.end === 'made-room')
         .map(({ session }) => session.username);
@@ -131,7 +131,7 @@ for (const engine of ['native', 'node'] as const) {
       await associateThrough(t, playerOf(modest));
       await connect(third);
       assert.equal(await replyTo(neighbour, BIND), NOT_ALLOWED);
-      await world.plane.settle();
+      await world.plane.requests.settle();
       const reasons = world.lines.flatMap(({ fields: { reason } }) => reason ?? []);
       assert.deepEqual(reasons, [
         'max-connections-per-account',

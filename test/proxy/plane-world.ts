@@ -189,13 +189,7 @@ export async function startPlane(
     plane.accounts.replace(accounts ?? usernames.map(accountRecord));
   }
   await plane.start();
-  const spec = {
-    id: plane.nextToken(),
-    fd: null,
-    host: '127.0.0.1',
-    port: 0,
-    ...PLAIN,
-  };
+  const spec = { fd: null, host: '127.0.0.1', port: 0, ...PLAIN };
   if (options.engine === 'node') {
     const listening = await plane.listeners.listen(spec);
     if ('code' in listening) throw new Error(listening.code);

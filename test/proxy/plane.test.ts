@@ -88,7 +88,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const clients = await Promise.all(
       Array.from({ length: 20 }, () => connectThrough(player(world), '127.0.0.1', target.port)),
     );
-    await world.plane.settle();
+    await world.plane.requests.settle();
     assert.equal(world.opened.length, 20);
     const breaking = breakWorker(world, 'exit');
     for (const client of clients) await client.closed();
@@ -127,17 +127,17 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     // Unsent events are lost with the worker, so the session must be reported first.
-    await world.plane.settle();
+    await world.plane.requests.settle();
     assert.deepEqual([world.plane.isAlive, world.opened.length], [true, 1]);
     const breaking = breakWorker(world, 'hang');
     await eventually(() => !world.plane.isAlive);
-    const found = world.plane.findOutbound('127.0.0.1', 1);
+    const found = world.plane.requests.findOutbound('127.0.0.1', 1);
     await Promise.all([breaking, client.closed()]);
     assert.deepEqual(await found, []);
     assert.equal(countOf(world, /does not respond/), 1);
     const next = await connectThrough(player(world), '127.0.0.1', target.port);
     await assertEchoes(next);
-    await world.plane.settle();
+    await world.plane.requests.settle();
     assert.deepEqual([world.opened.length, world.closed.length], [2, 1]);
     await eventually(() => world.plane.isAlive);
     assert.deepEqual(world.failures, []);
@@ -156,7 +156,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     assert.ok('fd' in listener);
     const world = await startPlane(t, ['exit'], { engine: 'node', libc: null });
     const { port } = listener.local;
-    const inherited = { id: world.plane.nextToken(), fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
+    const inherited = { fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
     assert.ok('port' in (await world.plane.listeners.listen(inherited)));
     await breakWorker({ ...world, port }, 'exit');
     await eventually(() => assert.deepEqual(world.failures, [{ hasStuckThread: false }]));
@@ -194,13 +194,13 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     // The data plane starts its worker before the resolver's thread.
     threads[0]?.once('exit', () => other.listen(world.port, '127.0.0.1'));
     await breakWorker(world, 'exit');
-    await eventually(() => !world.plane.isListening);
+    await eventually(() => !world.plane.listeners.areOpen);
     assert.deepEqual(
       world.lines.filter(({ level }) => level === 'error').map(({ fields, message }) => [message, fields]),
       [['restarted thread cannot listen; will retry', { thread: 'proxy worker', code: 'EADDRINUSE' }]],
     );
     other.close();
-    await eventually(() => world.plane.isListening);
+    await eventually(() => world.plane.listeners.areOpen);
     assert.equal(countOf(world, /^restarted thread listens again$/), 1);
     await assertEchoes(await connectThrough(player(world), '127.0.0.1', target.port));
   });
@@ -281,7 +281,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     first.send(Buffer.alloc(3_000));
     await first.read(3_000);
     // Unsent events are lost with the worker.
-    await world.plane.settle();
+    await world.plane.requests.settle();
     await breakWorker(world, 'exit');
     await first.closed();
     const second = await connectThrough(player(world), '127.0.0.1', target.port);
@@ -294,7 +294,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const world = await startPlane(t, ['exit']);
     await breakWorker(world, 'exit');
     await world.plane.stop();
-    await world.plane.settle();
+    await world.plane.requests.settle();
   });
 });
 
@@ -320,7 +320,7 @@ describe("a dead resolver's thread", { skip: process.platform !== 'linux' }, () 
     await waiting.closed();
     const client = await connectThrough(player(world), 'echo.test', target.port);
     await assertEchoes(client);
-    await world.plane.settle();
+    await world.plane.requests.settle();
     assert.equal(world.sessions.size, 1);
   });
 

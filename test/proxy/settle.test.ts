@@ -23,7 +23,7 @@ const player = ({ port }: PlaneWorld, username: string, password = PASSWORD) => 
 describe('settle', { skip: process.platform !== 'linux' }, () => {
   it('returns at once when no event waits', async (t) => {
     const world = await startPlane(t, ['ann']);
-    await eventually(() => world.plane.settle() === undefined);
+    await eventually(() => world.plane.requests.settle() === undefined);
   });
 
   for (const [engine, workers] of [
@@ -37,7 +37,7 @@ describe('settle', { skip: process.platform !== 'linux' }, () => {
       for (const [i, name] of NAMES.entries()) {
         const client = await connectThrough(player(world, name), '127.0.0.1', target.port);
         await assert.rejects(loggedInClient(player(world, name, 'wrong')));
-        await world.plane.settle();
+        await world.plane.requests.settle();
         assert.deepEqual(
           [world.opened.length, world.logins],
           [i + 1, { success: i + 1, 'wrong-password': i + 1 }],
@@ -74,11 +74,11 @@ describe('settle', { skip: process.platform !== 'linux' }, () => {
     const waited = Atomics.wait(done, 0, 0, MOST_BLOCKED_MS);
     if (done[0] === 2) await failed;
     assert.equal(waited, 'ok', `${done[1]} visits ended`);
-    await world.plane.settle();
+    await world.plane.requests.settle();
     assert.deepEqual(world.logins, { success: 400, 'wrong-password': 1_600 });
     // The last sessions may still be closing.
     await eventually(async () => {
-      await world.plane.settle();
+      await world.plane.requests.settle();
       assert.deepEqual([world.opened.length, world.closed.length], [400, 400]);
     });
     const lines = world.lines.filter(({ message }) => message === 'login failed').length;

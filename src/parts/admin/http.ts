@@ -24,7 +24,7 @@ export interface ObservedParts extends Pick<ServiceParts, 'config' | 'listeners'
   readonly core: Pick<Core, 'store' | 'pool' | 'sessions'>;
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
   readonly node: Pick<NodePart, 'nodeName' | 'problem'>;
-  readonly plane: Pick<PlanePart['plane'], 'engines' | 'isListening'>;
+  readonly plane: Pick<PlanePart['plane'], 'engines'> & { readonly listeners: { readonly areOpen: boolean } };
   readonly tlsListeners: Pick<TlsListenersPart, 'certificates' | 'isListening'>;
   /** The current problem of the database; null: none. */
   readonly problem: () => Promise<string | null>;
@@ -54,7 +54,7 @@ export function createHttpPart(
     handshakeTimeoutMs: admin.tls.handshakeTimeoutMs,
     handleFor,
     isOwnOutbound: ownOutboundCheck(plane, deps.core.exits),
-    settle: () => plane.settle(),
+    settle: () => plane.requests.settle(),
     connections: adminConnections(config),
     maxSources: admin.attempts.maxSources,
     monotonicNow: deps.monotonicNow,
@@ -91,7 +91,7 @@ export function observe(
       playersTrouble: async () =>
         stopping() ??
         node.problem() ??
-        (plane.isListening && tlsListeners.isListening() ? null : 'listener-closed') ??
+        (plane.listeners.areOpen && tlsListeners.isListening() ? null : 'listener-closed') ??
         ((await doListenersAnswer()) ? null : 'listener-silent'),
     },
     metrics: {

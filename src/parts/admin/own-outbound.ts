@@ -19,7 +19,7 @@ interface OutboundDeps {
 }
 
 export function ownOutboundCheck(
-  plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>,
+  plane: Pick<ProxyPlane, 'ownPorts' | 'requests'>,
   exits: Pick<ExitsSetting, 'current' | 'onChanged'>,
 ): IsOwnOutbound {
   const isLocalAddress = createIsLocalAddress(() => performance.now());
@@ -34,7 +34,7 @@ export function ownOutboundCheck(
       const ip = parseIp(address);
       return ip !== null && (isLocalAddress(unmap(ip)) || isOfExit(unmap(ip)));
     },
-    remotesOf: ({ address, port }) => plane.findOutbound(address, port),
+    remotesOf: ({ address, port }) => plane.requests.findOutbound(address, port),
     isConnected: isConnectedHere,
   });
 }

@@ -41,7 +41,8 @@ export function createExits(
       const { hostname, host, port, pathname, search } = server;
       const request = `GET ${pathname}${search} HTTP/1.0\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
       const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 };
-      return (await plane.tryExit({ exit, ...to, request })) ?? { ok: false, reason: 'worker-ended' };
+      const trial = await plane.requests.tryExit({ exit, ...to, request });
+      return trial ?? { ok: false, reason: 'worker-ended' };
     },
   };
 }

@@ -5,7 +5,7 @@ import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { NodeAddresses, PlayerListener } from '../../core/nodes/nodes.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener } from '../../proxy/io/native/listen.js';
-import type { ListenerSpec } from '../../proxy/messages.js';
+import type { NewListener } from '../../proxy/plane/listeners.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd/sockets.js';
 import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
@@ -13,7 +13,7 @@ import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listening-
 import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves, and how its connections begin. */
-type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'isFromTls' | 'protocols'>;
+type Service = Pick<NewListener, 'hasProxyHeader' | 'isFromTls' | 'protocols'>;
 
 const DEFAULT_MODE = '0660';
 /** The mode of the Unix sockets between threads of this process. */
@@ -23,7 +23,7 @@ type SocksConfig = Pick<
   Config['socks'],
   'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols' | 'udp'
 >;
-type Plane = Pick<ProxyPlane, 'listeners' | 'nextToken'>;
+type Plane = Pick<ProxyPlane, 'listeners'>;
 
 interface SocksListenersOptions {
   readonly config: { readonly socks: SocksConfig };
@@ -170,7 +170,6 @@ async function adoptGiven(
   if (found && 'code' in found) throw notListening('socks', fd, found.code);
   const name = `fd:${fd}`;
   const spec = {
-    id: plane.nextToken(),
     fd,
     host: found?.local?.address ?? '',
     port: found?.local?.port ?? 0,
@@ -201,7 +200,7 @@ async function openTcp(
   service: Service,
 ): Promise<Opened> {
   const { address: host, port, isDualStack } = record;
-  const spec = { id: plane.nextToken(), fd: null, host, port, path: null, mode: 0, isDualStack, ...service };
+  const spec = { fd: null, host, port, path: null, mode: 0, isDualStack, ...service };
   if (sockets === null) return openInWorker(plane, spec);
   return serve(plane, sockets, spec, sockets.openTcp(record));
 }
@@ -213,19 +212,18 @@ async function openUnix(
   mode: number,
   service: Service,
 ): Promise<Opened> {
-  const id = plane.nextToken();
-  const spec = { id, fd: null, host: '', port: 0, path, mode, isDualStack: false, ...service };
+  const spec = { fd: null, host: '', port: 0, path, mode, isDualStack: false, ...service };
   if (sockets === null) return openInWorker(plane, spec);
   return serve(plane, sockets, spec, sockets.openPath('socks', path, mode));
 }
 
-async function openInWorker(plane: Plane, spec: ListenerSpec): Promise<Opened> {
+async function openInWorker(plane: Plane, spec: NewListener): Promise<Opened> {
   const opened = await plane.listeners.listen(spec);
   // The worker closes the listener when it drains.
   return 'code' in opened ? opened : { ...opened, close: () => {} };
 }
 
-function serve(plane: Plane, sockets: ListeningSockets, spec: ListenerSpec, opened: OpenedSocket): Opened {
+function serve(plane: Plane, sockets: ListeningSockets, spec: NewListener, opened: OpenedSocket): Opened {
   if ('code' in opened) return opened;
   const { fd, local } = opened;
   plane.listeners.acceptFrom({ ...spec, fd, port: local.port });

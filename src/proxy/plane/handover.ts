@@ -4,8 +4,8 @@ import { closeSync } from 'node:fs';
 import { within } from '../../core/timers.js';
 import type { CapturedSession, HandedConnection, PlaneHandover } from '../handover/state.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
-import type { ThreadMessage } from '../worker/thread.js';
 import type { PlaneAccounts } from './accounts.js';
+import type { PlaneRequests } from './requests.js';
 import type { PlaneSession } from './sessions.js';
 import type { PlaneWorker } from './worker-handle.js';
 
@@ -23,19 +23,16 @@ const TAKEN_AT_ONCE = 64;
 /** Freezes the workers, and captures their connections. @param count called once all events of the workers have been processed */
 export async function captureAll(
   workers: readonly PlaneWorker[],
-  nextToken: () => number,
+  requests: Pick<PlaneRequests, 'nextToken'>,
   count: () => void,
 ): Promise<CapturedConnections> {
-  const askAll = (messageOf: (token: number) => ThreadMessage) =>
+  const askAll = (kind: 'freeze' | 'capture') =>
     Promise.all(
-      workers.map((worker) => {
-        const token = nextToken();
-        return within(ANSWER_MS, worker.ask(token, messageOf(token)), null);
-      }),
+      workers.map((worker) => within(ANSWER_MS, worker.ask({ kind, token: requests.nextToken() }), null)),
     );
-  await askAll((token) => ({ kind: 'freeze', token }));
+  await askAll('freeze');
   // All are frozen: no connection is on its way from one to another after this.
-  const answers = await askAll((token) => ({ kind: 'capture', token }));
+  const answers = await askAll('capture');
   for (const worker of workers) worker.readAll();
   count();
   const connections: HandedConnection[] = [];

@@ -3,8 +3,10 @@ import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import type { Libc } from '../io/native/libc.js';
 import type { ListenerSpec } from '../messages.js';
+import type { PlaneRequests } from './requests.js';
 import type { ListenEvent, PlaneWorker } from './worker-handle.js';
 
+export type NewListener = Omit<ListenerSpec, 'id'>;
 /** The bound address, or why there is none. */
 export type ListenResult = Endpoint | { readonly code: string };
 
@@ -18,13 +20,14 @@ export class PlaneListeners {
   constructor(
     private readonly workers: readonly PlaneWorker[],
     private readonly workerCount: number,
+    private readonly requests: Pick<PlaneRequests, 'nextToken'>,
     { libc, log }: { readonly libc: Libc | null; readonly log: Log },
   ) {
     this.#libc = libc;
     this.#retries = new ListenRetries(log, 'proxy worker');
   }
 
-  /** False while a restarted worker cannot open one of them. */
+  /** Whether every listener is open: not while a restarted worker cannot open one. */
   get areOpen(): boolean {
     return this.#retries.size === 0;
   }
@@ -35,16 +38,18 @@ export class PlaneListeners {
   }
 
   /** Accepts from a descriptor that is open already, in every worker. */
-  acceptFrom(spec: ListenerSpec): void {
+  acceptFrom(opened: NewListener): void {
+    const spec = { ...opened, id: this.requests.nextToken() };
     this.#listeners.push(spec);
     for (const worker of this.workers) this.#send(worker, spec);
   }
 
   /** Lets the first worker open the socket. */
-  async listen(spec: ListenerSpec): Promise<ListenResult> {
+  async listen(asked: NewListener): Promise<ListenResult> {
     const [worker] = this.workers;
     if (!worker) throw new Error('the data plane has not been started');
-    const event = await worker.ask(spec.id, { kind: 'listen', listener: this.#specFor(worker, spec) });
+    const spec = { ...asked, id: this.requests.nextToken() };
+    const event = await worker.ask({ kind: 'listen', listener: this.#specFor(worker, spec) });
     if (event?.kind !== 'listening') return { code: event?.kind === 'listen-failed' ? event.code : 'EIO' };
     this.#listeners.push({ ...spec, port: event.port });
     return { address: event.address, port: event.port };

@@ -1,8 +1,5 @@
-// The data plane, in the main thread: starts the workers and the resolver's thread, sends accounts and settings to the
-// workers, and restarts workers that have died.
+// The data plane, in the main thread: starts the threads of the workers, tells each what applies, restarts those that die, and stops them.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-figures.js';
-import type { Endpoint } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { within } from '../../core/timers.js';
 import type { GeoFiles } from '../../geo.js';
@@ -13,13 +10,14 @@ import type { Libc } from '../io/native/libc.js';
 import { PlaneMemory } from '../memory/memory.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
-import type { Gauges } from '../memory/shared.js';
-import type { WorkerEvent, WorkerMessage, WorkerStart } from '../messages.js';
+import type { WorkerStart } from '../messages.js';
 import { PlaneAccounts } from './accounts.js';
 import { captureAll, distribute, systemMs } from './handover.js';
 import { PlaneResolver, PlaneTlsClients } from './helper-threads.js';
 import { PlaneListeners } from './listeners.js';
+import { PlaneRequests } from './requests.js';
 import { PlaneRestarts } from './restarts.js';
+import { type PlaneMessage, PlaneRules } from './rules.js';
 import { PlaneWatch } from './watch.js';
 import { PlaneWorker, type ProxyObserver } from './worker-handle.js';
 
@@ -56,66 +54,46 @@ export interface PlaneFailure {
   readonly hasStuckThread: boolean;
 }
 
-/** What applies to every worker. */
-type Rule = Extract<WorkerMessage, { kind: 'games' | 'exits' | 'exit-ways' | 'geo' | 'refuse' }>;
-type Told = { [Kind in Rule['kind']]: Extract<Rule, { kind: Kind }> };
-/** What the control plane may tell all workers; see messages.ts. */
-type PlaneMessage = Rule | Extract<WorkerMessage, { kind: 'end-account' | 'end-all' | 'penalties' }>;
-
 export class ProxyPlane {
   readonly ownPorts: OwnPorts;
   readonly accounts: PlaneAccounts;
   readonly listeners: PlaneListeners;
+  readonly requests: PlaneRequests;
   readonly #memory: PlaneMemory;
-  readonly #gauges: Gauges;
   readonly #workers: PlaneWorker[] = [];
   readonly #restarts: PlaneRestarts;
   readonly #watch: PlaneWatch;
   readonly #resolver: PlaneResolver;
   readonly #tlsClients: PlaneTlsClients;
-  /** What `tell` has said last of each kind: a worker that is started later is told too. */
-  readonly #told: Told;
-  #token = 0;
+  readonly #rules: PlaneRules;
   #isReporting: boolean;
   #hasHandedOver = false;
-  #drained: Promise<void> = Promise.resolve();
+  /** Resolves when no worker accepts any more, after `drain`, or at its time limit: then listening sockets may be closed. */
+  drained: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(private readonly options: PlaneOptions) {
     const handed = options.handed?.state;
     this.#isReporting = handed === undefined;
-    this.#told = {
-      geo: { kind: 'geo', files: options.geo },
-      games: { kind: 'games', games: handed?.games ?? [] },
-      exits: { kind: 'exits', exits: handed?.exits ?? [] },
-      'exit-ways': { kind: 'exit-ways', ways: new Map(handed?.exitWays) },
-      refuse: { kind: 'refuse', isRefusing: handed?.isRefusing ?? false },
-    };
-    this.#memory = new PlaneMemory(
-      options.workers,
-      options.settings,
-      options.maxDescriptors,
-      handed?.sessions ?? 0,
-    );
-    this.#gauges = this.#memory.gauges;
-    this.ownPorts = this.#memory.ownPorts;
+    this.#rules = new PlaneRules(options.geo, handed);
+    const { workers, settings, log } = options;
+    this.#memory = new PlaneMemory(workers, settings, options.maxDescriptors, handed?.sessions ?? 0);
+    const { gauges, ownPorts, shared } = this.#memory;
+    this.ownPorts = ownPorts;
     this.#watch = new PlaneWatch({
       workers: this.#workers,
-      gauges: this.#gauges,
-      log: options.log,
+      gauges,
+      log,
       stuckMs: options.stuckMs,
       onTerminateFailed: () => options.onBroken({ hasStuckThread: true }),
     });
-    this.#restarts = new PlaneRestarts(this.#workers, options.workers);
-    this.listeners = new PlaneListeners(this.#workers, options.workers, options);
-    const { workers, settings } = options;
+    this.#restarts = new PlaneRestarts(this.#workers, workers);
+    this.requests = new PlaneRequests(this.#workers, gauges);
+    this.listeners = new PlaneListeners(this.#workers, workers, this.requests, options);
     this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? []);
-    this.#tlsClients = new PlaneTlsClients(options.log);
-    this.#resolver = new PlaneResolver(
-      this.#workers,
-      { settings: options.resolver, gauges: this.#memory.shared.gauges },
-      options.log,
-    );
+    this.#tlsClients = new PlaneTlsClients(log);
+    const resolver = { settings: options.resolver, gauges: shared.gauges };
+    this.#resolver = new PlaneResolver(this.#workers, resolver, log);
   }
 
   /** How many workers run on each engine. */
@@ -126,17 +104,12 @@ export class ProxyPlane {
 
   /** Number of connections of all workers, including handshakes. */
   get connections(): number {
-    return this.#gauges.get('connections');
+    return this.#memory.gauges.get('connections');
   }
 
   /** Whether every worker serves and its loop turns. False for a while before a stuck worker is terminated. */
   get isAlive(): boolean {
     return this.#workers.every((worker) => this.#watch.isAlive(worker));
-  }
-
-  /** Whether every listener is open; not, when a restarted worker could not open one. */
-  get isListening(): boolean {
-    return this.listeners.areOpen;
   }
 
   // ── Start and stop ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,19 +160,14 @@ export class ProxyPlane {
    */
   async handOver(): Promise<PlaneHandover> {
     const count = (): void => this.options.observer.sessions.handingOver();
-    const captured = await captureAll(this.#workers, () => this.nextToken(), count);
+    const { connections, descriptors } = await captureAll(this.#workers, this.requests, count);
     this.#hasHandedOver = true;
-    const { connections, descriptors } = captured;
-    const { games, exits, 'exit-ways': exitWays, refuse } = this.#told;
     const state: PlaneState = {
       version: PLANE_STATE_VERSION,
       sessions: connections.filter(({ kind }) => kind !== 'request').length,
       capturedAt: systemMs(),
       accounts: this.accounts.handOver(),
-      games: games.games,
-      exits: exits.exits,
-      exitWays: [...exitWays.ways],
-      isRefusing: refuse.isRefusing,
+      ...this.#rules.handOver(),
       connections,
     };
     return { state, descriptors };
@@ -229,7 +197,7 @@ export class ProxyPlane {
     const worker = new PlaneWorker({
       start: { index, workers, engine, settings, shared },
       threadUrl: this.options.threadUrl ?? threadUrl('proxy/worker/thread'),
-      gauges: this.#gauges,
+      gauges: this.#memory.gauges,
       observer,
       log,
       onStarted: (started) => {
@@ -253,7 +221,7 @@ export class ProxyPlane {
 
   /** A worker has started: sends it everything, then connects the other workers to it. */
   #introduce(worker: PlaneWorker): void {
-    for (const message of Object.values(this.#told)) worker.send(message);
+    this.#rules.sendAll(worker);
     this.accounts.sendAll(worker);
     this.#resolver.connect(worker);
     for (const other of this.#workers) {
@@ -265,72 +233,16 @@ export class ProxyPlane {
     this.listeners.sendAll(worker);
   }
 
-  // ── Messages to workers ──────────────────────────────────────────────────────────────────────────────────────────
-
   /** Sends every worker a message, and those that are started later the last one of its kind if it says what applies. */
   tell(message: PlaneMessage): void {
-    if (message.kind in this.#told) Object.assign(this.#told, { [message.kind]: message });
+    this.#rules.keep(message);
     for (const worker of this.#workers) worker.send(message);
   }
 
   /** Stops accepting, and after `handshakeMs` closes connections without a complete request. */
   drain(handshakeMs: number): void {
     this.listeners.drain(handshakeMs);
-    this.#drained = within(DRAIN_MS, this.synced(), undefined);
-  }
-
-  /** Resolves when no worker accepts any more, after `drain`, or at its time limit: then listening sockets may be closed. */
-  get drained(): Promise<void> {
-    return this.#drained;
-  }
-
-  /** Resolves when the workers have done what they have been told so far, and have taken over what was handed to them. */
-  async synced(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => this.#sync(worker)));
-  }
-
-  /** A unique number for a listener or a request. */
-  nextToken(): number {
-    this.#token += 1;
-    return this.#token;
-  }
-
-  // ── Requests to workers ──────────────────────────────────────────────────────────────────────────────────────────
-
-  /**
-   * Processes all events that the workers have so far. Call it before reading the observer's state. Returns a promise only
-   * when a worker still has to send events.
-   */
-  settle(): void | Promise<void> {
-    // Read the flag first: a worker clears it after it has posted its events, so that events are either waiting or readable.
-    const behind = this.#workers.filter(({ index }) => this.#gauges.getSign(index, 'eventsWaiting') !== 0);
-    for (const worker of this.#workers) worker.readAll();
-    if (behind.length === 0) return;
-    return Promise.all(behind.map((worker) => this.#sync(worker))).then(() => undefined);
-  }
-
-  /** The destinations of connections with this local address and port. */
-  async findOutbound(address: string, port: number): Promise<Endpoint[]> {
-    const answers = await Promise.all(
-      this.#workers.map(async (worker) => {
-        const token = this.nextToken();
-        const event = await worker.ask(token, { kind: 'find-outbound', token, address, port });
-        return event?.kind === 'outbound' ? [...event.remotes] : [];
-      }),
-    );
-    return answers.flat();
-  }
-
-  /** Connects out through an exit, in the first worker. Null: the worker has died. */
-  async tryExit(attempt: ExitTrialRequest): Promise<ExitTrial | null> {
-    const token = this.nextToken();
-    const event = await this.#workers[0]?.ask(token, { kind: 'try-exit', token, ...attempt });
-    return event?.kind === 'exit-tried' ? event.trial : null;
-  }
-
-  async #sync(worker: PlaneWorker): Promise<WorkerEvent | null> {
-    const token = this.nextToken();
-    return worker.ask(token, { kind: 'sync', token });
+    this.drained = within(DRAIN_MS, this.requests.synced(), undefined);
   }
 
   // ── Dead workers ─────────────────────────────────────────────────────────────────────────────────────────────────

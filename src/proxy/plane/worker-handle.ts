@@ -56,6 +56,7 @@ const UNHELD: ReadonlySet<WorkerEvent['kind']> = new Set([
   'dropped',
 ]);
 
+type WorkerRequest = Extract<ThreadMessage, { kind: 'listen' } | { token: number }>;
 export type ListenEvent = Extract<WorkerEvent, { kind: 'listening' | 'listen-failed' }>;
 
 interface PlaneWorkerOptions {
@@ -144,11 +145,11 @@ export class PlaneWorker implements SessionWorker {
     wake(this.#wakeFd);
   }
 
-  /** Resolves with the answer to request `token`; null when the worker is dead or dies before it answers. */
-  ask(token: number, message: ThreadMessage): Promise<WorkerEvent | null> {
+  /** Resolves with the answer to a request; null when the worker is dead or dies before it answers. */
+  ask(message: WorkerRequest): Promise<WorkerEvent | null> {
     return new Promise((resolve) => {
       if (this.#isOver) return resolve(null);
-      this.#waiting.set(token, resolve);
+      this.#waiting.set(message.kind === 'listen' ? message.listener.id : message.token, resolve);
       this.send(message);
     });
   }
