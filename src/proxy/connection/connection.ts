@@ -13,7 +13,6 @@ import { type Endpoint, sourceOf } from '../../core/ip.js';
 import type { Timer } from '../../core/timers.js';
 import type { HandedLogin, HandedRequest } from '../handover/state.js';
 import type { Stream, StreamListener } from '../io/io.js';
-import type { PassedConnection } from '../messages.js';
 import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';
 import { protocolOf } from '../protocols/first-byte.js';
 import { HttpProxy } from '../protocols/http/http-proxy.js';
@@ -45,15 +44,13 @@ export class Connection implements StreamListener {
   linkHash: string | null = null;
   #stage: Stage = 'handshake';
   #timer: Timer | null = null;
-  /** The bytes of a PROXY header so far. */
-  #header: Buffer | null = null;
   /** The protocol of the client; null: not known yet. */
   #protocol: ClientProtocol | null = null;
   /** The greeting has been answered, here or in another worker. */
   #isGreeted = false;
   /**
-   * What the client has sent since its first byte, or since the answer of an exchange: for the worker that the account may belong to,
-   * and for another process.
+   * What the client has sent since its first byte, or since the answer of an exchange, or of a PROXY header so far: for the worker that
+   * the account may belong to, and for another process.
    */
   #sent: Buffer | null = null;
   /** Logged in at another process, which has handed it over; null from its request on. */
@@ -86,43 +83,25 @@ export class Connection implements StreamListener {
     this.#beginHandshake(isFromProxy || this.arrival.isUnix ? null : sourceOf(this.client.address));
   }
 
-  /** Continues with the login on a connection that another worker has accepted and counted. */
-  static adopt(
-    host: WorkerHost,
-    { fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection,
-  ): void {
-    const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
-    const connection = new Connection(host, host.io.adopt(fd), arrival);
-    connection.client = client;
-    connection.isProxied = isProxied;
-    connection.#isGreeted = true;
-    connection.#beginHandshake(connection.#source());
-    if (connection.#stage === 'handshake') connection.#take(Buffer.from(bytes));
-  }
-
-  /** Continues what another process has handed over: its bytes are read again, and what has been answered is not sent again. */
-  static continue(host: WorkerHost, handed: HandedRequest): void {
-    host.connections.count(1);
-    const [fd = -1] = handed.descriptors;
-    new Connection(host, host.io.adopt(fd), handed.arrival).#continue(handed);
-  }
-
-  #continue(handed: HandedRequest): void {
-    const [, fd] = handed.descriptors;
-    this.#login = handed.login;
-    if (handed.bind !== null && fd !== undefined) this.#listener = { fd, ...handed.bind };
-    this.stream.write(Buffer.from(handed.unsent, 'base64'));
-    const bytes = Buffer.from(handed.bytes, 'base64');
-    if (handed.client === null) {
-      this.begin();
-      if (this.#stage === 'proxy-header' && bytes.length > 0) this.#readProxyHeader(bytes);
-      return;
-    }
-    this.client = handed.client;
-    this.isProxied = handed.isProxied;
-    this.#isGreeted = handed.isGreeted;
+  /** Reads again what another worker or process has read, and does not send again what has been answered. */
+  resume(client: Endpoint, isProxied: boolean, isGreeted: boolean, bytes: Buffer): void {
+    this.client = client;
+    this.isProxied = isProxied;
+    this.#isGreeted = isGreeted;
     this.#beginHandshake(this.#source());
     if (this.#stage === 'handshake' && bytes.length > 0) this.#take(bytes);
+  }
+
+  /** Continues what another process has handed over, which counts already. */
+  continue({ descriptors, login, bind, ...handed }: HandedRequest): void {
+    const [, fd] = descriptors;
+    this.#login = login;
+    if (bind !== null && fd !== undefined) this.#listener = { fd, ...bind };
+    this.stream.write(Buffer.from(handed.unsent, 'base64'));
+    const bytes = Buffer.from(handed.bytes, 'base64');
+    if (handed.client !== null) return this.resume(handed.client, handed.isProxied, handed.isGreeted, bytes);
+    this.begin();
+    if (this.#stage === 'proxy-header' && bytes.length > 0) this.#readProxyHeader(bytes);
   }
 
   /** What another process needs to continue it; null: that is not possible. The connection can go on. */
@@ -141,7 +120,7 @@ export class Connection implements StreamListener {
       arrival: { hasProxyHeader, isFromTls, isUnix, protocols },
       client: isHeader ? null : { address: this.client.address, port: this.client.port },
       isProxied: this.isProxied,
-      bytes: (isHeader ? this.#header : this.#sent)?.toString('base64') ?? '',
+      bytes: this.#sent?.toString('base64') ?? '',
       unsent: unsent?.toString('base64') ?? '',
       isGreeted: this.#isGreeted,
       login: record
@@ -221,8 +200,8 @@ export class Connection implements StreamListener {
 
   /** A malformed header closes the connection: what follows may come from a client that must not be served. */
   #readProxyHeader(bytes: Buffer): void {
-    this.#header = this.#header === null ? bytes : Buffer.concat([this.#header, bytes]);
-    const header = parseProxyHeader(this.#header);
+    const sent = this.#keep(bytes);
+    const header = parseProxyHeader(sent);
     if (header.kind === 'more') return;
     if (header.kind === 'malformed') {
       this.host.log.warn({ client: this.client.address }, 'malformed PROXY header');
@@ -232,8 +211,8 @@ export class Connection implements StreamListener {
       this.client = header.client;
       this.isProxied = true;
     }
-    const rest = this.#header.subarray(header.length);
-    this.#header = null;
+    const rest = sent.subarray(header.length);
+    this.#sent = null;
     this.#stage = 'handshake';
     const source = this.#source();
     if (source !== null && !this.host.handshakes.setSource(this, source)) return this.close();
@@ -242,8 +221,9 @@ export class Connection implements StreamListener {
 
   // ── Handshake: methods, login, request ───────────────────────────────────────────────────────────────────────────
 
-  #keep(bytes: Buffer): void {
+  #keep(bytes: Buffer): Buffer {
     this.#sent = this.#sent === null ? bytes : Buffer.concat([this.#sent, bytes]);
+    return this.#sent;
   }
 
   #take(bytes: Buffer): void {

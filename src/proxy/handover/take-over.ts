@@ -15,8 +15,10 @@ const NO_TRANSFER: SessionTransfer = { end() {} };
 /** `descriptors` are those of this process. The sessions come in the order of their slots. */
 export function takeOver(host: WorkerHost, connections: readonly HandedConnection[]): void {
   for (const handed of connections) {
-    if (handed.kind === 'request') Connection.continue(host, handed);
-    else if (handed.kind !== 'lost') continueSession(host, handed);
+    if (handed.kind === 'request') {
+      host.connections.count(1);
+      new Connection(host, host.io.adopt(handed.descriptors[0] ?? -1), handed.arrival).continue(handed);
+    } else if (handed.kind !== 'lost') continueSession(host, handed);
   }
 }
 

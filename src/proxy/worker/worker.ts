@@ -92,7 +92,11 @@ export class ProxyWorker {
     sync: ({ token }) => this.#report({ kind: 'synced', token }),
     'find-outbound': ({ token, ...local }) =>
       this.#report({ kind: 'outbound', token, remotes: this.#findOutbound(local) }),
-    adopt: ({ connection }) => Connection.adopt(this.host, connection),
+    adopt: ({ connection: { fd, client, isProxied, isUnix, protocols, bytes } }) => {
+      const arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
+      const connection = new Connection(this.host, this.host.io.adopt(fd), arrival);
+      connection.resume(client, isProxied, true, Buffer.from(bytes));
+    },
     'evict-handshake': ({ source, hops }) => this.host.handshakes.evictForPeer(source, hops),
     'make-room': () => this.host.places.makeRoomHere(),
     freeze: ({ token }) => {
