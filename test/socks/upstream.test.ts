@@ -7,7 +7,8 @@ import { before, describe, it, test } from 'node:test';
 import { parseIp } from '../../src/core/ip.js';
 import { parseReply } from '../../src/proxy/protocols/socks5-client.js';
 import { createUpstreams, type Upstream } from '../../src/proxy/upstreams/rules.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { type LogLine, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { freePort } from '../helpers/ports.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
@@ -208,6 +209,26 @@ describe('a request through an upstream proxy', () => {
     assert.equal((await client.readToEnd()).toString(), 'wo');
     const line = await daemon.waitForLine(({ msg }) => msg === 'session ended');
     assert.deepEqual([line['end'], line['bytesUp'], line['bytesDown']], ['over-quota', 1, 7]);
+  });
+
+  it('is checked as the one way out of its exit: the log and the metrics name it, and nothing else', async (t) => {
+    const port = await freePort();
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
+    });
+    const isDown = (line: LogLine) => line.msg === 'exit does not answer';
+    await daemon.waitForLine(isDown);
+    const ways = await eventually(async () => {
+      const { text } = await daemon.api('GET', '/metrics');
+      const found = [...text.matchAll(/^pulsegate_exit_up\{exit="upstream-1",way="([^"]+)".* 0$/gm)];
+      assert.ok(found.length > 0);
+      return found.map(([, way]) => way);
+    });
+    assert.deepEqual(ways, [`127.0.0.1:${port}`]);
+    assert.deepEqual(
+      daemon.lines.filter(isDown).map((line) => line['way']),
+      [`127.0.0.1:${port}`],
+    );
   });
 
   it('that is the daemon itself is refused', async (t) => {

@@ -151,12 +151,13 @@ export class WorkerExits {
     };
   }
 
-  /** Every way out of every exit. */
+  /** Every way out of every exit. A proxy of the configuration is in no field of its exit. */
   ways(accountId: string): readonly ExitWay[] {
     return [...this.#known.values()].flatMap(({ exit, upstreams }) => {
       const use = this.use(exit.name, accountId, false);
       if (!use) return [];
-      return waysOf(exit).map((id, i) => {
+      const ids = upstreams.length > 0 ? upstreams.map(({ id }) => id) : waysOf(exit);
+      return ids.map((id, i) => {
         const addresses = exit.addresses.slice(i, i + 1);
         const isIpv6 = addresses[0]?.includes(':') ?? exit.family === 'ipv6';
         const end = endOf({ ...exit, addresses, family: null }, isIpv6, 0, randomBytes(16));
