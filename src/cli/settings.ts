@@ -101,7 +101,7 @@ export const addPlanCommands: AddCommands = (program) =>
 const COLUMNS: Columns<Plan> = [
   { NAME: 'name', DAYS: ({ days }) => (days === null ? 'forever' : String(days)) },
   { 'COUNTED FROM': ({ startsAtFirstLogin }) => (startsAtFirstLogin ? 'first login' : 'creation') },
-  { LIMITS: ({ limits }) => limitWords(limits) },
+  { LIMITS: ({ limits }) => limitWords(limits), EXIT: 'exit' },
 ];
 
 const TERMS = {

@@ -11,7 +11,8 @@ import {
 } from '../../src/core/exits/exit.js';
 import { ExitFigures, seenAddress } from '../../src/core/exits/exit-figures.js';
 import { parseIp } from '../../src/core/ip.js';
-import { type LogLine, startTestDaemon } from '../helpers/daemon.js';
+import { runCommand } from '../helpers/command.js';
+import { type LogLine, PROJECT, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { FakeSession } from '../helpers/fake-session.js';
 import {
@@ -366,6 +367,8 @@ for (const engine of ['native', 'node'] as const) {
       await api('POST', EXITS, { name: 'no name' }, 400);
       await api('POST', EXITS, { name: 'x', addresses: ['192.0.2.0/24'] }, 400);
       await api('POST', EXITS, { name: 'x', upstreams: [{ proxy: 'ftp://x:1' }] }, 400);
+      const ipv6 = await api('PATCH', `${EXITS}/jp`, { family: 'ipv6' }, 400);
+      assert.match(JSON.stringify(ipv6['errors']), /body\.family.*leaves out every address of the exit/);
       await api('PATCH', `${EXITS}/none`, {}, 404);
       await api('DELETE', `${EXITS}/jp`, undefined, 409);
       await api('PATCH', `/api/v1/accounts/${idOf.get('tcp')}`, { exit: 'none' }, 400);
@@ -422,6 +425,8 @@ for (const engine of ['native', 'node'] as const) {
         account: { exit: string };
       };
       assert.equal(account.exit, 'jp');
+      const { stdout } = await runCommand(PROJECT, ['plan', 'list', '--config', daemon.configFile]);
+      assert.match(stdout, / EXIT\njp +30 .* jp\n$/);
     });
 
     /** The limits of plans of this version, with these values. */

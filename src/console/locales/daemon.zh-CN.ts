@@ -55,6 +55,7 @@ export const FIELD_TEXTS: Readonly<Record<FieldError['code'], string>> = {
   proxy:
     '须为 host:port、socks5://host:port 或 http://host:port；TLS 用 socks5s:// 或 https://，可加“?ca=/文件”或“?fingerprint=SHA-256”',
   'exit-address': '须为一个地址，或 2001:db8::/64 这样的 IPv6 网段',
+  'exit-family': '出口没有这个协议族的地址',
   exit: '没有这个出口，或账号的代理商不能使用',
   'pac-match': '{entry} 不是 example.com 或 *.example.com 这样的主机名，也不是地址或网段',
   url: '须为不含用户名和密码的 http:// 或 https:// 地址',

@@ -49,6 +49,7 @@ export const FIELD_TEXTS = {
   proxy:
     'must be host:port, socks5://host:port, http://host:port, or with TLS socks5s:// or https://, then also with ?ca=/FILE or ?fingerprint=SHA-256',
   'exit-address': 'must be an address, or an IPv6 network such as 2001:db8::/64',
+  'exit-family': 'leaves out every address of the exit',
   exit: 'is not a known exit, or not one that the seller of the account has been given',
   'pac-match':
     '{entry} is neither a host name such as example.com or *.example.com nor an address or a network',

@@ -170,7 +170,7 @@ async function written(
   fields: z.output<typeof ExitChange>,
   write: () => Promise<ExitRefusal | null>,
 ) {
-  const unusable = problemOfFields(services, fields);
+  const unusable = problemOfFields(services, name, fields);
   if (unusable) return unusable;
   const refusal = await write();
   if (refusal) return problemOf(refusal);
@@ -215,10 +215,14 @@ function countNames(names: readonly (string | null)[]): ReadonlyMap<string | nul
 /** Why this machine cannot use such an exit, or who is no seller. Sellers that are no more may stay. */
 function problemOfFields(
   { machineProblem, operators, exits }: Services,
+  name: string,
   body: z.output<typeof ExitChange>,
 ): ProblemAnswer | null {
   const problem = machineProblem({ ...NEW_EXIT, ...withoutUndefined(body) });
   if (problem) return failure('conflict', problem);
+  const { addresses, family } = { ...(exits.byName(name) ?? NEW_EXIT), ...withoutUndefined(body) };
+  const isOther = (address: string): boolean => family === (address.includes(':') ? 'ipv4' : 'ipv6');
+  if (addresses.length > 0 && addresses.every(isOther)) return invalid('body.family', 'exit-family');
   const { sellers = [] } = body;
   const known = new Set(exits.list().flatMap((exit) => exit.sellers));
   const unknown = sellers.findIndex((id) => operators.get(id)?.role !== 'seller' && !known.has(id));
