@@ -58,6 +58,7 @@ const INCOMPLETE: Readonly<Record<Answer<'GET /trace'>['incomplete'][number]['re
   'records-dropped': 'records were dropped, because the database did not take them',
   'destinations-beyond-limit': 'associations had more destinations than are recorded',
   'addresses-unknown': 'sessions went to names that only an upstream proxy has resolved',
+  'in-the-future': 'the time is in the future; check the date and the zone',
 };
 
 const TRACE_COLUMNS: Columns<ItemOf<'GET /trace'>> = [
@@ -68,8 +69,8 @@ const TRACE_COLUMNS: Columns<ItemOf<'GET /trace'>> = [
     OUTGOING: ({ outgoing, exit }) =>
       outgoing ? formatHostPort(outgoing.address ?? '*', outgoing.port) : (exit ?? ''),
   },
-  { NODE: 'node', FROM: 'startedAt' },
-  { TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : '') },
+  { NODE: 'node', FROM: ({ startedAt }) => formatIso(startedAt, '', 19) },
+  { TO: ({ endedAt, isLive }) => formatIso(endedAt, isLive ? 'live' : '', 19) },
   { UP: 'bytesUp', DOWN: 'bytesDown', SESSION: 'session' },
 ];
 

@@ -138,6 +138,11 @@ describe('a trace', () => {
       printed.stdout,
       new RegExp(`alice +127\\.0\\.0\\.1 +127\\.0\\.0\\.1:${target.port} +127\\.0\\.0\\.1:${remotePort} `),
     );
+    // A report tells the second.
+    assert.match(
+      printed.stdout,
+      / \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC +(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|live) /,
+    );
     assert.match(printed.stderr, /^Incomplete: the range begins before the oldest record \d{4}-/m);
     const mail = [
       `Date: ${new Date().toISOString()}`,
@@ -245,6 +250,7 @@ describe('a trace', () => {
       /^Searching: destination 198.51.100.8, port 25, outgoing 192.0.2.1, outgoingPort 4, /m,
     );
     assert.equal(given.code, 0);
+    assert.match(given.stderr, /^Incomplete: the time is in the future; check the date and the zone$/m);
     const missing = await runCommand(PROJECT, [
       'trace',
       '--report',

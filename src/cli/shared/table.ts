@@ -80,6 +80,6 @@ export function formatBytes(bytes: number): string {
 const formatOrigin = (of: ClientOrigin | null): string =>
   [of?.country?.toUpperCase(), of?.asn && `AS${of.asn}`].filter(Boolean).join(' ');
 
-/** A time of /api/v1 as `2026-11-20 21:00 UTC`; `none` for null. */
-export const formatIso = (time: string | null, none: string): string =>
-  time === null ? none : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** A time of /api/v1 as `2026-11-20 21:00 UTC`; `none` for null. @param length 19: with seconds */
+export const formatIso = (time: string | null, none: string, length = 16): string =>
+  time === null ? none : `${new Date(time).toISOString().slice(0, length).replace('T', ' ')} UTC`;

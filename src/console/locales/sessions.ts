@@ -86,6 +86,7 @@ export const sessions = {
     '{n} {n:session|sessions} went to names that an upstream proxy has resolved.',
     '有 {n} 个会话的域名由上级代理解析，地址未知。',
   ],
+  'trace.incomplete.in-the-future': ['In the future: check the zone.', '时间在未来：请检查时区。'],
   'login.outcome.slowed': ['Slowed: opens much', '新连接过多，已减慢'],
   'login.outcome.too-many-connections': ['Too many new connections', '新建连接过多'],
   'login.outcome.too-many-destinations': ['Too many destinations', '目标地址过多'],

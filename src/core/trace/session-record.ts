@@ -156,28 +156,30 @@ const ADDRESS =
   /(?<![\w.:-])\[?(?<address>\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)|(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:]))\]?(?:(?::|,?[ \t]+port[ \t]+|[ \t]+|["']?,["']?)(?<port>\d{1,5})(?![\w.:/-]))?/gi;
 /** `Source-Port: 1234`, `source port 1234`, `DPT=25`, `"dst_port": 25`, `<Port>25</Port>`. */
 const PORT =
-  /(?<![\da-z])(?<word>(?:src|source|dst|dest|destination|target)[-_ ]?port|[sd]pt|port)(?:["']?[ \t]*[:=>][ \t]*["']?|[ \t]+)(?<port>\d{1,5})(?!\w|\.\d)/gi;
-const OUTGOING = /(?<![a-z])(?:src|spt|source|from|offend|attacker|attacking|abus|ban|infected|your)/gi;
+  /(?<![\da-z])(?<word>(?:src|source|dst|dest|destination|target)[-_ ]?port|[sd]pt|port|(?:源|目标|目的)?端口)(?:["']?[ \t]*[:=>：][ \t]*["']?|[ \t]+)(?<port>\d{1,5})(?!\w|\.\d)/gi;
+const OUTGOING = /(?<![a-z])(?:src|spt|source|from|offend|attack(?:er|ing)|abus|ban|infected|your|源|您)/gi;
 const DESTINATION =
-  /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against|our(?![a-z]))|[=-]>/gi;
+  /(?<![a-z])(?:dst|dpt|dest|target|victim|to(?![a-z])|attacked|against|our(?![a-z])|目标|目的)|[=-]>/gi;
 
 const HEADING = /^\s*["']?[a-z]\w*(?:[ .-]\w+){0,2}["']?\s*$/i;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})[a-z]*`;
 const CLOCK = '(?<clock>\\d\\d:\\d\\d(?::\\d\\d)?)(?![:\\d])(?:[.,]\\d+)?(?! *[ap]\\.?m\\b)';
+const GAP = '(?:[ T,:]|at |um )+';
 /** Also `UTC+1` and `(GMT +01:00)`; where a sign follows a name otherwise, there is no zone. */
 const ZONE =
-  '(?: *(?<zone>Z|[+-]\\d\\d:?\\d\\d|(?<=\\d)[+-]\\d\\d|\\(?(?:UTC|GMT) ?[+-]\\d{1,2}(?::?\\d\\d)?\\)?|\\(?[A-Z]{3,4}\\)?)(?! ?[+-]\\d|[\\w:+-]))?';
-/** ISO 8601 and its relatives; RFC 5322 §3.3 and access logs; ctime; syslog; days and months in the order of a country. */
+  '(?:(?: *Uhr\\b)? *(?<zone>Z|[+-]\\d\\d:?\\d\\d|(?<=\\d)[+-]\\d\\d|\\(?(?:UTC|GMT) ?[+-]\\d{1,2}(?::?\\d\\d)?\\)?|\\(?[A-Z]{3,4}\\)?|[(（]?北京时间)(?! ?[+-]\\d|[\\w:+-]))?';
+/** ISO 8601 and its relatives; RFC 5322 §3.3 and access logs; ctime; syslog; days and months in the order of a country; sentences. */
 const TIMES = [
-  `(?<year>\\d{4})[-./](?<month>\\d\\d)[-./](?<day>\\d\\d)[T ]+${CLOCK}${ZONE}`,
-  `(?<day>\\d{1,2})[ /-]${MONTH}[ /-](?<year>\\d{4})[ :]+${CLOCK}${ZONE}`,
+  `(?<year>\\d{4})[-./年](?<month>\\d\\d?)[-./月](?<day>\\d\\d?)(?:[T ]+|日 ?)${CLOCK}${ZONE}`,
+  `(?<day>\\d{1,2})[ /-]${MONTH}[ /-](?<year>\\d{4})${GAP}${CLOCK}${ZONE}`,
+  `${MONTH} +(?<day>\\d{1,2})(?:st|nd|rd|th)?,? +(?<year>\\d{4})${GAP}${CLOCK}${ZONE}`,
   `${MONTH} +(?<day>\\d{1,2}) +${CLOCK} +(?<zone>[A-Z]{3,4}) +(?<year>\\d{4})`,
   `${MONTH} +(?<day>\\d{1,2}) +${CLOCK} +(?<year>\\d{4})${ZONE}`,
   `${MONTH} +(?<day>\\d{1,2}) +${CLOCK}(?! +(?:[A-Z]{3,4} +)?\\d{4})${ZONE}`,
-  `(?<day>\\d{1,2})[./-](?<month>\\d{1,2})[./-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
-  `(?<month>\\d{1,2})[/-](?<day>\\d{1,2})[/-](?<year>\\d{4})[ T,]+${CLOCK}${ZONE}`,
+  `(?<day>\\d{1,2})[./-](?<month>\\d{1,2})[./-](?<year>\\d{4})${GAP}${CLOCK}${ZONE}`,
+  `(?<month>\\d{1,2})[/-](?<day>\\d{1,2})[/-](?<year>\\d{4})${GAP}${CLOCK}${ZONE}`,
 ].map((pattern) => new RegExp(`(?<![\\w])${pattern}`, 'gi'));
 /** Seconds or milliseconds since the Unix epoch. */
 const EPOCH = /(?<![\w.-])(?<seconds>\d{10})(?:\d{3}|\.\d+)?(?![\w:/-])/g;
@@ -185,7 +187,7 @@ const EPOCH = /(?<![\w.-])(?<seconds>\d{10})(?:\d{3}|\.\d+)?(?![\w:/-])/g;
 const OLDEST_EPOCH_MS = 3 * 366 * 86_400_000;
 /** Hours of the abbreviations with one meaning: CST, IST and others have several. */
 const ZONES: Readonly<Record<string, string>> = Object.fromEntries(
-  'Z+00 UTC+00 GMT+00 CET+01 CEST+02 EET+02 EEST+03 MSK+03 JST+09 EST-05 EDT-04 MDT-06 PDT-07 PST-08'
+  'Z+00 UTC+00 GMT+00 CET+01 CEST+02 MEZ+01 MESZ+02 北京时间+08 EET+02 EEST+03 MSK+03 JST+09 EST-05 EDT-04 MDT-06 PDT-07 PST-08'
     .split(' ')
     .map((zone) => [zone.slice(0, -3), zone.slice(-3)]),
 );
@@ -255,7 +257,7 @@ function timeOf({ 0: text, groups = {} }: RegExpExecArray, now: number): Report[
   const local = localIn(year ?? (isPast ? thisYear : thisYear - 1));
   const at = Date.parse(`${local}Z`);
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(local)) return [];
-  return [{ text, local, offset: offsetOf(zone.replace(/[()]/g, '').toUpperCase()) }];
+  return [{ text, local, offset: offsetOf(zone.replace(/[()（]/g, '').toUpperCase()) }];
 }
 
 /** Returns `+01:00`; null for a zone without one meaning. */

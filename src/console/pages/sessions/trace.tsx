@@ -28,8 +28,8 @@ const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']));
 /** As the API takes them, in seconds. */
 const TOLERANCES = { '10s': 10, '1m': 60, '5m': 300, '1h': 3_600, '12h': 43_200 };
 /** The zone is never guessed: '' until somebody has chosen one. */
-const HOURS = Array.from({ length: 27 }, (_, i) => i - 12);
-const ZONES = ['', ...HOURS.map((h) => `${h < 0 ? '-' : '+'}${String(Math.abs(h)).padStart(2, '0')}:00`)];
+const zoneOf = (h: number) => `${h < 0 ? '-' : '+'}${new Date(Math.abs(h) * 36e5).toJSON().slice(11, 16)}`;
+const ZONES = ['', ...Array.from({ length: 53 }, (_, i) => zoneOf(i / 2 - 12))];
 const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)$/;
 
 function shown({ address, port }: { address: string | null; port: number | null }): string {

@@ -69,6 +69,7 @@ const Incomplete = z
       'records-dropped',
       'destinations-beyond-limit',
       'addresses-unknown',
+      'in-the-future',
     ]),
     /** Number of sessions, or of dropped records. */
     count: Count.optional(),
@@ -78,7 +79,7 @@ const Incomplete = z
   .meta({
     id: 'TraceIncomplete',
     description:
-      'not-recorded: the retention is 0; before-records: the range begins before the oldest record; records-dropped: the database did not take them; destinations-beyond-limit: UDP associations with more destinations than are recorded; addresses-unknown: an upstream proxy has resolved the name.',
+      'not-recorded: the retention is 0; before-records: the range begins before the oldest record; records-dropped: the database did not take them; destinations-beyond-limit: UDP associations with more destinations than are recorded; addresses-unknown: an upstream proxy has resolved the name; in-the-future: the range begins after now.',
   });
 
 const Trace = openPageOf(TraceItem)
@@ -134,7 +135,8 @@ export const traceRoutes = [
       }),
     },
     success: [200, 'A page.', Trace],
-    async handle({ query, caller }, { sessionRecords, flushRecords, liveSessions, retention, geo, audit }) {
+    async handle({ query, caller }, services) {
+      const { sessionRecords, flushRecords, liveSessions, retention, geo, audit, now } = services;
       const { limit, cursor, destination, port, outgoing, outgoingPort, at, tolerance } = query;
       if (destination === undefined && outgoingPort === undefined)
         return invalid('query.destination', 'missing');
@@ -165,6 +167,7 @@ export const traceRoutes = [
             isRecording: retention.current().sessionDays > 0,
             oldest,
             from: question.from,
+            now: now(),
           }),
         },
       };
@@ -199,14 +202,15 @@ function present(
 
 function incompleteOf(
   { dropped, otherDestinations, unknownAddresses }: Unmatched,
-  records: { readonly isRecording: boolean; readonly oldest: number | null; readonly from: number },
+  records: Readonly<{ isRecording: boolean; oldest: number | null; from: number; now: number }>,
 ): z.input<typeof Incomplete>[] {
-  const { isRecording, oldest, from } = records;
+  const { isRecording, oldest, from, now } = records;
   const reasons: z.input<typeof Incomplete>[] = [];
   if (!isRecording) reasons.push({ reason: 'not-recorded' });
   if (oldest === null || from < oldest) reasons.push({ reason: 'before-records', since: isoOrNull(oldest) });
   if (dropped > 0) reasons.push({ reason: 'records-dropped', count: dropped });
   if (otherDestinations > 0) reasons.push({ reason: 'destinations-beyond-limit', count: otherDestinations });
   if (unknownAddresses > 0) reasons.push({ reason: 'addresses-unknown', count: unknownAddresses });
+  if (from > now) reasons.push({ reason: 'in-the-future' });
   return reasons;
 }
