@@ -3,7 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { readAdminCredentials } from '../../config/credentials.js';
 import type { Override } from '../../config/overrides.js';
 import { fromHandedConfig, hashSources } from '../../config/sources.js';
-import { changedKeys } from '../../config/units.js';
 import type { Loaded } from '../../config.js';
 import type { GivenCredentials } from '../../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
@@ -22,6 +21,7 @@ import { createServiceManager, type ServiceManager } from '../../systemd/systemd
 import type { CommandIo } from '../shared/command.js';
 import { firstRunBanner } from './first-run.js';
 import { findParcel } from './parcel.js';
+import { needsRestart, reload } from './reload.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
 import {
   createRestarts,
@@ -248,52 +248,6 @@ function reportReady(
 
 const isService = (env: CommandIo['env']): boolean =>
   env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
-
-/** The keys that SIGHUP reloads, with the files they name. All others need a restart. */
-const RELOADED: ReadonlySet<string> = new Set([
-  'log.level',
-  'webhooks.secret',
-  'webhooks.secretFile',
-  'webhooks.previousSecret',
-  'webhooks.previousSecretFile',
-]);
-
-const SIGNING_SECRET = /^webhooks\.agents\..+\.signature\.(?:s|previousS)ecret(?:File)?$/;
-
-/** SIGHUP replaces the certificate of `admin.tls`, but cannot turn HTTPS on or off. */
-const isReloaded = (key: string, hasTls: boolean): boolean =>
-  RELOADED.has(key) ||
-  SIGNING_SECRET.test(key) ||
-  (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
-
-/** The keys that changed since the start and that SIGHUP does not reload. */
-function needsRestart(started: Loaded, { config, settings }: Loaded): string[] {
-  const hasTls = started.config.admin.tls.cert !== null && config.admin.tls.cert !== null;
-  return changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
-}
-
-/** SIGHUP: applies the reloadable keys and logs the other changed keys, which need a restart. */
-async function reload(
-  read: () => Promise<Loaded>,
-  started: Loaded,
-  daemon: Daemon,
-  log: Logger,
-): Promise<void> {
-  try {
-    const now = await read();
-    daemon.reload(now.config);
-    log.level = now.config.log.level;
-    const needRestart = needsRestart(started, now);
-    if (needRestart.length > 0)
-      log.warn(
-        { needRestart },
-        'configuration reloaded; some changed keys need a restart (pulsegate restart: no session ends)',
-      );
-    else log.info({}, 'configuration reloaded');
-  } catch (error) {
-    log.error({ err: error }, 'configuration reload failed; keeping the current configuration');
-  }
-}
 
 /** Logs an uncaught exception and exits, so that the service manager restarts the daemon. */
 function exitOnUncaughtError(log: Logger): void {
