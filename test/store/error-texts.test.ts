@@ -24,7 +24,7 @@ const entry = {
 };
 const login = { at: N, accountId: SECRET, username: SECRET, client: SECRET, outcome: SECRET, times: N };
 const traffic = { accountId: SECRET, day: N, bytesUp: N, bytesDown: N, sessions: N };
-const nodeClaim = { name: SECRET, owner: SECRET, process: SECRET, version: SECRET, leaseMs: N };
+const nodeClaim = { name: SECRET, folderId: SECRET, process: SECRET, version: SECRET, leaseMs: N };
 const consoleSession = {
   ...{ hash: SECRET, username: SECRET, address: SECRET, createdAt: N, usedAt: N },
   ...{ credentials: SECRET },

@@ -232,7 +232,7 @@ onEachDatabase(
     const { sessionRecords: store, nodes } = (await open()).store;
     const claim = {
       name: 'gate-1',
-      owner: randomUUID(),
+      folderId: randomUUID(),
       process: randomUUID(),
       version: '1',
       leaseMs: 60_000,

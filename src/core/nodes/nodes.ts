@@ -66,7 +66,7 @@ export interface FleetNode {
 export interface NodeClaim {
   readonly name: string;
   /** GUID of the data folder, which only one daemon can use at a time. */
-  readonly owner: string;
+  readonly folderId: string;
   /** GUID of the process. */
   readonly process: string;
   readonly version: string;
@@ -79,7 +79,7 @@ export type Claimed =
   | { readonly ok: false; readonly renewedAt: number; readonly leaseLeftMs: number };
 
 export interface NodeStore {
-  /** Acquires the name if it is free, belongs to this owner, or its lease has expired. */
+  /** Acquires the name if it is free, was this data folder's before, or its lease has expired. */
   claim(claim: NodeClaim): Promise<Claimed>;
   /**
    * Renews the lease. `isFirst`: whether the node is the first live node by name. `otherVersions`: the different versions of other

@@ -38,7 +38,7 @@ export async function createNodePart(deps: PartDeps<'dataDir' | 'node', 'store'>
   const leaseMs = config.node.leaseMs;
   const claim: NodeClaim = {
     name: nodeNameOf(config),
-    owner: await ownerOf(config.dataDir),
+    folderId: await folderIdOf(config.dataDir),
     process: store.process,
     version: readVersion(),
     leaseMs,
@@ -142,7 +142,7 @@ export async function createNodePart(deps: PartDeps<'dataDir' | 'node', 'store'>
       await nodes.release(claim);
     },
 
-    // The successor has the same owner, and claims the name while it is leased.
+    // The successor has the same data folder, and claims the name while it is leased.
     handOver: stopRenewing,
   };
 
@@ -174,7 +174,7 @@ function nameInUse(name: string): StartError {
 }
 
 /** The GUID of the data folder, created at first use. Only one daemon at a time uses a data folder. */
-async function ownerOf(dataDir: string): Promise<string> {
+async function folderIdOf(dataDir: string): Promise<string> {
   const file = join(dataDir, 'node-id');
   const known = await readFile(file, 'utf8').catch(() => '');
   if (/^[0-9a-f-]{36}$/.test(known.trim())) return known.trim();

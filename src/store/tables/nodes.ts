@@ -45,7 +45,7 @@ export function createNodeStore(context: StoreContext): NodeStore {
     : 'true';
 
   return {
-    claim: ({ name, owner, process, version, leaseMs }) =>
+    claim: ({ name, folderId, process, version, leaseMs }) =>
       inTransaction(db, async (trx): Promise<Claimed> => {
         const expired = trx('nodes').whereNot({ name });
         if (isShared) expired.where('renewed_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`));
@@ -61,7 +61,7 @@ export function createNodeStore(context: StoreContext): NodeStore {
              version = excluded.version, addresses = excluded.addresses, load = excluded.load,
              started_at = excluded.started_at, renewed_at = excluded.renewed_at, lease_until = excluded.lease_until
            where ${isFree}`,
-          [name, owner, process, version, JSON.stringify(NO_ADDRESSES), JSON.stringify(NO_LOAD), leaseMs],
+          [name, folderId, process, version, JSON.stringify(NO_ADDRESSES), JSON.stringify(NO_LOAD), leaseMs],
         );
         const row: NodeRow | undefined = await trx('nodes').where({ name }).first('*', { now });
         if (row?.process === process) return { ok: true, isDrained: row.drained_at !== null };
