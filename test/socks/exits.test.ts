@@ -253,6 +253,27 @@ for (const engine of ['native', 'node'] as const) {
       for (const client of stays) client.destroy();
     });
 
+    it('UDP leaves by the first proxy that has UDP, and the others count as living', async () => {
+      const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
+      const login = { username: 'child', password: 'child-secret' };
+      await other.addAccount(login.username, login.password);
+      const withoutUdp = await startTarget(scope, (socket) => {
+        const answers = ['0500', '05070001000000000000'];
+        socket.on('data', () => socket.write(Buffer.from(answers.shift() ?? '', 'hex')));
+      });
+      const upstreams = [
+        { proxy: `127.0.0.1:${withoutUdp.port}` },
+        { proxy: `127.0.0.1:${other.socks.port}`, ...login },
+      ];
+      await api('POST', EXITS, { name: 'some-udp', upstreams }, 201);
+      const end = await UdpEnd.open(scope);
+      const association = await associateThrough(scope, await accountWith('some-udp', 'some-udp'));
+      association.send('127.0.0.1', end.port, 'hello');
+      assert.equal((await end.receive()).data.toString(), 'hello');
+      await eventually(async () => assert.equal((await api('GET', `${EXITS}/some-udp`))['state'], 'up'));
+      association.control.destroy();
+    });
+
     it('a check finds a proxy that accepts and is silent, skips it, and takes it back; each is checked once an interval', async () => {
       const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
       const login = { username: 'child', password: 'child-secret' };

@@ -38,14 +38,14 @@ export interface UpstreamContext {
 /** With it a proxy has only been connected to. */
 const CONNECTION: UpstreamExchange = { feed() {}, next: () => GREETED };
 const WITHOUT_UDP = 'upstream-without-udp';
-/** Failures before a connection that say nothing about the proxy. */
-const NOT_OF_PROXY = /^(?:exit-|upstream-(?:without-udp|resolve-|EADDRNOTAVAIL|EMFILE|ENFILE))/;
+/** Failures before a connection that say nothing about the proxy, and the reply of one that has no UDP (RFC 1928 §6). */
+const NOT_OF_PROXY = /^(?:exit-|upstream-(?:without-udp|reply-7|resolve-|EADDRNOTAVAIL|EMFILE|ENFILE))/;
 /** Failures after it that say nothing about the destination. */
-const OF_PROXY = /^upstream-(?:protocol|method|login)$/;
+const OF_PROXY = /^upstream-(?:protocol|method|login|reply-7)$/;
 
 /**
- * Asks the first proxy in order that can be connected to and lets us in: what fails then may be the destination's fault. `onFailed` may be called
- * before it returns. No callback follows `cancel`.
+ * Asks the first proxy in order that can be connected to, lets us in and has the command: what fails then may be the destination's
+ * fault. `onFailed` may be called before it returns. No callback follows `cancel`.
  */
 export function askUpstreams(
   request: Omit<UpstreamRequest, 'upstream'> & { readonly upstreams: readonly Upstream[] },
