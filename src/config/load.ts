@@ -107,7 +107,10 @@ function effectiveEntries(
     return [
       {
         path: path.join('.'),
-        value: stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim(),
+        // Not before it is read: a start reads none, and all of them would cost it some hundredths of its processor time.
+        get value() {
+          return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+        },
         source: where ? (where.startsWith('flag') ? 'flag' : 'environment') : inFile ? 'file' : 'default',
         isSecret: aboutOf(schema)?.secret === true,
       } as const,
