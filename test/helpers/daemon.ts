@@ -1,7 +1,7 @@
 // Starts the built daemon in a separate process with a temporary data folder and free ports. The end of the test stops it.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -88,6 +88,11 @@ export async function copyProgram(t: Scope): Promise<string> {
   t.after(() => rm(folder, { recursive: true, force: true }));
   for (const name of ['bin', 'package.json', 'dist/program', 'dist/console'])
     await cp(join(PROJECT, name), join(folder, name), { recursive: true });
+  // Without the compiled code that starts keep (bin/load.js), each start would compile. Another daemon may be writing a file of it.
+  const kept = 'dist/kept-code';
+  await mkdir(join(folder, kept), { mode: 0o755 });
+  for (const name of await readdir(join(PROJECT, kept)).catch(() => []))
+    if (name.endsWith('.js')) await copyFile(join(PROJECT, kept, name), join(folder, kept, name));
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
