@@ -1,6 +1,7 @@
 // The frame of the console: rail, page, banners and keyboard shortcuts. `PLACES` maps each path to its page.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Me } from './api-types.js';
+import { useAction } from './lib/action.js';
 import { ApiError, call, lapsed, may, me, online, type Right, signOut } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
 import { cell, useCell } from './lib/cell.js';
@@ -9,11 +10,11 @@ import { type TextKey, t, useLanguage } from './lib/i18n.js';
 import { go, href, placeNow, usePlace } from './lib/router.js';
 import { ConfirmDialog, LoginPage, SignInAgain } from './pages/login.js';
 import { Button, Facts, useWidth } from './ui/basics.js';
-import { Dialog, UnsavedQuestion, useAction } from './ui/dialog.js';
+import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
 import { lazyDialog, lazyPage } from './ui/lazy.js';
-import { Gone } from './ui/list/list.js';
 import { Menu } from './ui/menu.js';
+import { Gone } from './ui/page.js';
 import { Failure } from './ui/states.js';
 import { Switches } from './ui/switches.js';
 import { Toasts } from './ui/toast.js';

@@ -2,13 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Me } from '../api-types.js';
+import { useAction } from '../lib/action.js';
 import { ApiError, call, confirmation, forgetSession, lapsed, me } from '../lib/api.js';
 import { leaveFirstPage } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
 import { leave } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
-import { FormDialog, useAction, useModal } from '../ui/dialog.js';
+import { FormDialog, useModal } from '../ui/dialog.js';
 import { Field, Input, InputField, Segments, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { Switches } from '../ui/switches.js';

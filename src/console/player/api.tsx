@@ -2,9 +2,9 @@
 // address, which is the credential. The page reads its status again while it is visible.
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useAction } from '../lib/action.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
-import { useAction } from '../ui/dialog.js';
 import type { Status } from './api-types.js';
 
 export type { Device, Seen, Status, Traffic } from './api-types.js';

@@ -1,7 +1,8 @@
 // Dialogs. They use the browser's own dialog element, which keeps the focus inside. A stray key discards no typed text.
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, online, type Right, useMay } from '../lib/api.js';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Action, useAction } from '../lib/action.js';
+import { type Right, useMay } from '../lib/api.js';
 import { focusHeadingWhenLost } from '../lib/arrival.js';
 import { useCell } from '../lib/cell.js';
 import { askToDiscard, question, type Unsaved, useUnsaved } from '../lib/draft.js';
@@ -285,49 +286,4 @@ export function AskButton(props: AskButtonProps) {
       )}
     </>
   );
-}
-
-export interface Action {
-  readonly busy: boolean;
-  readonly error: unknown;
-  run(act: () => Promise<unknown>): Promise<void>;
-  clear(): void;
-}
-
-/** Runs an action that may fail, and returns its state and error. */
-export function useAction(): Action {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const alive = useRef(true);
-  useEffect(() => {
-    alive.current = true;
-    return () => {
-      alive.current = false;
-    };
-  }, []);
-  // "Does not answer" is no longer true once the daemon answers.
-  useEffect(
-    () =>
-      online.subscribe(() => {
-        if (online.get())
-          setError((was: unknown) => (was instanceof ApiError && was.code === 'offline' ? null : was));
-      }),
-    [],
-  );
-  return {
-    busy,
-    error,
-    clear: () => setError(null),
-    async run(act) {
-      setBusy(true);
-      setError(null);
-      try {
-        await act();
-      } catch (failure) {
-        if (alive.current) setError(failure);
-      } finally {
-        if (alive.current) setBusy(false);
-      }
-    },
-  };
 }

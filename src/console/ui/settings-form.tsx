@@ -2,11 +2,11 @@
 // and what "save anyway" writes.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Action, useAction } from '../lib/action.js';
 import { ApiError, type Right } from '../lib/api.js';
 import type { Draft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { Button, Facts, PermittedButton } from './basics.js';
-import { type Action, useAction } from './dialog.js';
 import { submitting } from './form.js';
 import { Icon } from './icons.js';
 import { FormErrors } from './states.js';

@@ -10,8 +10,8 @@ import { go } from '../../lib/router.js';
 import { Ago, At, Button, Card, Client, Meter, Permitted, State } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icons.js';
-import { BackLink, Gone } from '../../ui/list/list.js';
 import { MoreActions } from '../../ui/list/selection-bar.js';
+import { BackLink, Gone } from '../../ui/page.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import {
   ActionDialog,

@@ -2,11 +2,12 @@
 // password, generated, chosen or the present one if it is known, is shown with the texts to send to the player.
 import { useState } from 'preact/hooks';
 import type { Account, AccountChange } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call, callWithEtag, useUser } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { type DialogOf, FormDialog, useAction } from '../../ui/dialog.js';
+import { type DialogOf, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, InputField, Segments } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';

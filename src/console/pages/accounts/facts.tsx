@@ -1,6 +1,7 @@
 // The facts of an account: what was sold to whom, with contacts and whether they are confirmed; remarks, dates, traffic, limits.
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call } from '../../lib/api.js';
 import { bytes, count, rate } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
@@ -17,7 +18,7 @@ import {
   Pieces,
   State,
 } from '../../ui/basics.js';
-import { FormDialog, useAction } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
 import { notify } from '../../ui/toast.js';
 import { accountField, type FieldName, NAMES, valueIn } from './fields/account-fields.js';

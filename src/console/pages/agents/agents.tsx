@@ -11,8 +11,9 @@ import { Ago, At, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { AskButton, FormDialog } from '../../ui/dialog.js';
 import { AreaField, Field, Input } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
-import { BackLink, Gone, List, PageHead } from '../../ui/list/list.js';
+import { List } from '../../ui/list/list.js';
 import { Tabs } from '../../ui/menu.js';
+import { BackLink, Gone, PageHead } from '../../ui/page.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { RunList } from './runs.js';
 

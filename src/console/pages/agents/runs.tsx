@@ -1,5 +1,6 @@
 // The runs of agents: their requests, results and durations. One run: the request, the answer, and the state of its delivery.
 import type { Run, RunDetail, RunStatus } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call } from '../../lib/api.js';
 import { clock } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
@@ -17,9 +18,10 @@ import {
   Tag,
   type Tone,
 } from '../../ui/basics.js';
-import { AskButton, useAction } from '../../ui/dialog.js';
+import { AskButton } from '../../ui/dialog.js';
 import { type Column, column } from '../../ui/list/columns.js';
-import { BackLink, FilterChips, Gone, List, PageHead, SetFilter } from '../../ui/list/list.js';
+import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
+import { BackLink, Gone, PageHead } from '../../ui/page.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';

@@ -7,7 +7,8 @@ import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
 import { DayRange, dayRangeOf } from '../../ui/expiry-field.js';
-import { FilterChips, List, PageHead, SetFilter } from '../../ui/list/list.js';
+import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
+import { PageHead } from '../../ui/page.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { showField } from '../accounts/fields/field-words.js';
 

@@ -1,13 +1,14 @@
 // Events: their receivers, the dialog of each, and what was sent to them, with every attempt.
 import { useState } from 'preact/hooks';
 import type { EventDelivery, EventReceiver, EventType } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call, me } from '../../lib/api.js';
 import { useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, At, Button, Copied, None, State } from '../../ui/basics.js';
-import { AskButton, type DialogOf, FormDialog, SecretDialog, useAction } from '../../ui/dialog.js';
+import { AskButton, type DialogOf, FormDialog, SecretDialog } from '../../ui/dialog.js';
 import { Checkbox, InputField } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { SetFilter, ShortList } from '../../ui/list/list.js';

@@ -1,12 +1,13 @@
 // The settings of notices: when, by which channels, with a test of each, and the texts to players.
 import { useState } from 'preact/hooks';
 import type { NoticeChannel, NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call, callWithEtag } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Card, PermittedButton, State } from '../../ui/basics.js';
-import { Confirm, useAction } from '../../ui/dialog.js';
+import { Confirm } from '../../ui/dialog.js';
 import {
   AreaField,
   Checkbox,

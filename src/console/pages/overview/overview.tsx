@@ -9,7 +9,7 @@ import { liveOverview, useLoad } from '../../lib/load.js';
 import { href, usePlace } from '../../lib/router.js';
 import { Card, CopyButton, Permitted } from '../../ui/basics.js';
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
-import { PageHead } from '../../ui/list/list.js';
+import { PageHead } from '../../ui/page.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Empty, Failure, WhenLoaded } from '../../ui/states.js';
 import { OwnBudget } from '../accounts/fields/plans.js';

@@ -10,8 +10,9 @@ import { DayRange } from '../../ui/expiry-field.js';
 import { Segments } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { type Column, column } from '../../ui/list/columns.js';
-import { List, PageHead } from '../../ui/list/list.js';
+import { List } from '../../ui/list/list.js';
 import { Table } from '../../ui/list/table.js';
+import { PageHead } from '../../ui/page.js';
 import { Empty } from '../../ui/states.js';
 
 type Query = NonNullable<Operations['getTrafficReport']['query']>;

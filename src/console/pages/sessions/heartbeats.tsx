@@ -8,8 +8,8 @@ import { AccountLink, Ago, Button, Card, Client, Permitted, Tag, Traffic } from 
 import { Chart, RangeChoice, rangeOf } from '../../ui/chart.js';
 import { optionsOf, Segments } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
-import { PageHead } from '../../ui/list/list.js';
 import { Table } from '../../ui/list/table.js';
+import { PageHead } from '../../ui/page.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { WayCell } from './session-columns.js';
 

@@ -1,6 +1,7 @@
 // "Who was it": the accounts that used a destination at a time, for the answer to an abuse report. A report that is pasted gives choices.
 import { useEffect, useState } from 'preact/hooks';
 import type { Report, Trace, TraceItem } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call } from '../../lib/api.js';
 import { controlOf } from '../../lib/draft.js';
 import { duration, hostPort, localTime } from '../../lib/format.js';
@@ -8,7 +9,6 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
 import { AccountLink, At, Button, Client, State, Traffic } from '../../ui/basics.js';
-import { useAction } from '../../ui/dialog.js';
 import { AreaField, InputField, optionsOf, SelectField, submitting } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { Table } from '../../ui/list/table.js';

@@ -2,12 +2,13 @@
 // before saving it.
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
 import { call, callWithEtag } from '../../lib/api.js';
 import { controlOf, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, PermittedButton, State, Tag } from '../../ui/basics.js';
-import { AskButton, useAction } from '../../ui/dialog.js';
+import { AskButton } from '../../ui/dialog.js';
 import { Area, Field, Input, optionsOf, Segments, submitting, Word } from '../../ui/form.js';
 import { Conflict, useSaving } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { href } from '../../lib/router.js';
 import { lazyPage } from '../../ui/lazy.js';
-import { BackLink, PageHead } from '../../ui/list/list.js';
+import { BackLink, PageHead } from '../../ui/page.js';
 import { AdminSettings, TokenSettings } from './access/admin.js';
 import { ConfigWords } from './config-words.js';
 import { BackupSettings, RetentionSettings } from './data.js';

@@ -1,15 +1,15 @@
 // The frame of every list: search, filters and counts, the table, and the pager.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { listAddress } from '../../lib/arrival.js';
-import { type TextKey, t, textOf } from '../../lib/i18n.js';
+import { t } from '../../lib/i18n.js';
 import type { Loaded } from '../../lib/load.js';
-import { href, noteNext, patchQuery, showFiltered, stepOf, trailOf, usePlace } from '../../lib/router.js';
+import { noteNext, patchQuery, showFiltered, stepOf, trailOf, usePlace } from '../../lib/router.js';
 import { Button } from '../basics.js';
 import type { DialogOf } from '../dialog.js';
 import { Word } from '../form.js';
 import { Icon } from '../icons.js';
-import { Empty, type EmptyProps, WhenLoaded } from '../states.js';
+import { PageHead } from '../page.js';
+import { WhenLoaded } from '../states.js';
 import { notify } from '../toast.js';
 import { ColumnChooser } from './columns.js';
 import { Table, type TableProps } from './table.js';
@@ -283,54 +283,5 @@ function Pager({ page: { nextCursor, items, matched } }: { page: Page<unknown> }
         {t('list.next')}
       </Button>
     </nav>
-  );
-}
-
-/** The heading of a page, and what stands beside it. */
-export function PageHead({ title, back, children }: PageHeadProps) {
-  return (
-    <header class="page-head">
-      {back}
-      <h1>{title}</h1>
-      {children}
-    </header>
-  );
-}
-
-interface PageHeadProps {
-  readonly title: string;
-  /** The link to the page above this one. */
-  readonly back?: ComponentChildren;
-  readonly children?: ComponentChildren;
-}
-
-export function BackLink({ to, label }: { to: readonly string[]; label: string }) {
-  return (
-    <a class="button quiet icon-only" href={listAddress(to)} aria-label={label}>
-      <Icon name="back" />
-    </a>
-  );
-}
-
-interface GoneProps extends Pick<EmptyProps, 'icon'> {
-  readonly of: TextKey;
-  readonly to: readonly string[];
-  readonly back: TextKey;
-}
-
-/** Stands for an object or a page that there is not. @param of its text, and with `.text` what more is said */
-export function Gone({ icon, of, to, back }: GoneProps) {
-  const text = textOf(`${of}.text`);
-  return (
-    <Empty
-      icon={icon}
-      title={t(of)}
-      {...(text ? { text } : {})}
-      action={
-        <a class="button" href={href(to)}>
-          {t(back)}
-        </a>
-      }
-    />
   );
 }

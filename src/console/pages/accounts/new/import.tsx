@@ -1,12 +1,13 @@
 // Imports accounts from a file: a dry run first, then the import, with the outcome of each line.
 import { useState } from 'preact/hooks';
 import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../../../api-types.js';
+import { useAction } from '../../../lib/action.js';
 import { call, useUser } from '../../../lib/api.js';
 import { controlOf } from '../../../lib/draft.js';
 import { bytes } from '../../../lib/format.js';
 import { lineReason, t } from '../../../lib/i18n.js';
 import { At, Button, ScrollBox, State } from '../../../ui/basics.js';
-import { Dialog, useAction } from '../../../ui/dialog.js';
+import { Dialog } from '../../../ui/dialog.js';
 import { Field, optionsOf, Select } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { SmallTable } from '../../../ui/small-table.js';

@@ -1,12 +1,13 @@
 // The signed-in user's settings: password and second factor; and API tokens, with which programs authenticate. The console shows a token's secret once.
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../../../api-types.js';
+import { useAction } from '../../../lib/action.js';
 import { call, may, useUser } from '../../../lib/api.js';
 import { toggled, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { Ago, Button, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
-import { AskButton, FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
+import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, type CheckboxProps, Field, Input, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';

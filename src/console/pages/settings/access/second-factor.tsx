@@ -2,10 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TotpEnrolment } from '../../../api-types.js';
+import { useAction } from '../../../lib/action.js';
 import { call, me, useUser } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
 import { Button, CopyButton, State } from '../../../ui/basics.js';
-import { FormDialog, SecretDialog, useAction } from '../../../ui/dialog.js';
+import { FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { InputField } from '../../../ui/form.js';
 import { QrCode } from '../../../ui/qr.js';
 import { Failure } from '../../../ui/states.js';

@@ -1,13 +1,14 @@
 // Exits: the named ways out, their states and figures, and a test of each.
 import { useEffect, useState } from 'preact/hooks';
 import type { Exit, ExitTest } from '../../../api-types.js';
+import { useAction } from '../../../lib/action.js';
 import { call } from '../../../lib/api.js';
 import { count } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
 import { href } from '../../../lib/router.js';
 import { Button, Pieces, State, Tag, type Tone, Traffic } from '../../../ui/basics.js';
-import { AskButton, Dialog, useAction } from '../../../ui/dialog.js';
+import { AskButton, Dialog } from '../../../ui/dialog.js';
 import { type Column, column, Lines } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
 import { Empty, Failure } from '../../../ui/states.js';

@@ -1,0 +1,47 @@
+// The state of an action that may fail: whether it runs, and why it failed.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, online } from './api.js';
+
+export interface Action {
+  readonly busy: boolean;
+  readonly error: unknown;
+  run(act: () => Promise<unknown>): Promise<void>;
+  clear(): void;
+}
+
+export function useAction(): Action {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const alive = useRef(true);
+  useEffect(() => {
+    alive.current = true;
+    return () => {
+      alive.current = false;
+    };
+  }, []);
+  // "Does not answer" is no longer true once the daemon answers.
+  useEffect(
+    () =>
+      online.subscribe(() => {
+        if (online.get())
+          setError((was: unknown) => (was instanceof ApiError && was.code === 'offline' ? null : was));
+      }),
+    [],
+  );
+  return {
+    busy,
+    error,
+    clear: () => setError(null),
+    async run(act) {
+      setBusy(true);
+      setError(null);
+      try {
+        await act();
+      } catch (failure) {
+        if (alive.current) setError(failure);
+      } finally {
+        if (alive.current) setBusy(false);
+      }
+    },
+  };
+}
