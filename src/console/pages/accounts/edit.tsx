@@ -11,7 +11,9 @@ import { type DialogOf, FormDialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Input, InputField, Segments } from '../../ui/form.js';
 import { Conflict, type Overtaken, useSaving } from '../../ui/settings-form.js';
 import { notify } from '../../ui/toast.js';
-import { AccountFields, NAMES, readFields, textsOf, valueIn } from './fields/account-fields.js';
+import { NAMES } from './fields/account-fields.js';
+import { AccountFields } from './fields/field-inputs.js';
+import { readFields, textsOf, valueIn } from './fields/field-texts.js';
 import { fieldLabel, fieldValue, lengthError, tooManyBytes } from './fields/field-words.js';
 import type { HandedOver } from './handover.js';
 

@@ -21,7 +21,8 @@ import {
 import { FormDialog } from '../../ui/dialog.js';
 import { InputField } from '../../ui/form.js';
 import { notify } from '../../ui/toast.js';
-import { accountField, type FieldName, NAMES, valueIn } from './fields/account-fields.js';
+import { accountField, type FieldName, NAMES } from './fields/account-fields.js';
+import { valueIn } from './fields/field-texts.js';
 import { accountWords, isEmpty } from './fields/field-words.js';
 import { expiryOf } from './fields/plans.js';
 

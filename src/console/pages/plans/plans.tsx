@@ -12,7 +12,9 @@ import { Checkbox, Field, Input, InputField } from '../../ui/form.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
-import { AccountFields, NAMES, readFields, textsOf } from '../accounts/fields/account-fields.js';
+import { NAMES } from '../accounts/fields/account-fields.js';
+import { AccountFields } from '../accounts/fields/field-inputs.js';
+import { readFields, textsOf } from '../accounts/fields/field-texts.js';
 import { daysWords, planLimitList, planLimitWords } from '../accounts/fields/plans.js';
 
 const MAX_DAYS = 3_650;

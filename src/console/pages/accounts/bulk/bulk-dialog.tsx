@@ -12,14 +12,9 @@ import { ExpiryField, NEVER, readExpiry } from '../../../ui/expiry-field.js';
 import { Field, Input, InputField, optionsOf, SegmentsField } from '../../../ui/form.js';
 import { Failure, Skeleton } from '../../../ui/states.js';
 import { notify } from '../../../ui/toast.js';
-import {
-  AccountFieldChoices,
-  AccountFields,
-  type FieldName,
-  NAMES,
-  readFields,
-  textsOf,
-} from '../fields/account-fields.js';
+import { type FieldName, NAMES } from '../fields/account-fields.js';
+import { AccountFieldChoices, AccountFields } from '../fields/field-inputs.js';
+import { readFields, textsOf } from '../fields/field-texts.js';
 import { OwnerChoice, PlanChoice } from '../fields/plans.js';
 import { readTags, TagField } from '../fields/tag-field.js';
 import { type BulkActionType, Preview } from './bulk-preview.js';

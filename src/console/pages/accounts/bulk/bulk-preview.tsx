@@ -4,7 +4,8 @@ import { expiry, expiryShort, localTime } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { Pieces, ScrollBox, State } from '../../../ui/basics.js';
 import { SmallTable } from '../../../ui/small-table.js';
-import { NAMES, valueIn } from '../fields/account-fields.js';
+import { NAMES } from '../fields/account-fields.js';
+import { valueIn } from '../fields/field-texts.js';
 import { accountWords, fieldLabel, showField } from '../fields/field-words.js';
 import { BudgetWords, expiryOf, limitWords } from '../fields/plans.js';
 

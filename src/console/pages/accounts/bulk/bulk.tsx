@@ -6,7 +6,7 @@ import { t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
 import { lazyDialog } from '../../../ui/lazy.js';
 import { MoreActions, SelectionBar } from '../../../ui/list/selection-bar.js';
-import { useNamed } from '../fields/account-fields.js';
+import { useNamed } from '../fields/field-kinds.js';
 import { usePlans, useSellers } from '../fields/plans.js';
 import type { BulkActionType } from './bulk-preview.js';
 
