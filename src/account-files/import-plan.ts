@@ -178,12 +178,12 @@ export function missingLimits(
 }
 
 /**
- * Tracks the owner of each authorized address after the lines planned so far, so that a dry run and an import refuse the same
+ * Tracks who holds each authorized address after the lines planned so far, so that a dry run and an import refuse the same
  * lines.
  */
 function createAddressPlan(accounts: Pick<AccountViews, 'list'> & AddressSettings) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
-  let owners: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
+  let held: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;
 
   function open() {
@@ -208,14 +208,14 @@ function createAddressPlan(accounts: Pick<AccountViews, 'list'> & AddressSetting
       const read = readAddressLists(given, accounts);
       if (!read.ok || read.change.authorizedAddresses === undefined) return read;
       const { authorizedAddresses } = read.change;
-      owners ??= open();
+      held ??= open();
       for (const entry of authorizedAddresses) {
-        const other = owners.index.overlap(entry, username);
+        const other = held.index.overlap(entry, username);
         if (other !== undefined) return { ok: false, address: addressTaken(entry, other) };
       }
-      owners.index.remove(username, owners.of.get(username) ?? NO_ADDRESSES);
-      owners.index.add(username, authorizedAddresses);
-      owners.of.set(username, authorizedAddresses);
+      held.index.remove(username, held.of.get(username) ?? NO_ADDRESSES);
+      held.index.add(username, authorizedAddresses);
+      held.of.set(username, authorizedAddresses);
       return read;
     },
   };

@@ -60,7 +60,7 @@ export interface BuiltAgent {
 }
 
 export interface AgentContext extends AgentGatewayDeps {
-  /** GUID of this daemon, the owner of its runs in the database. */
+  /** GUID of this daemon, the node of its runs in the database. */
   readonly node: string;
   readonly byName: ReadonlyMap<string, BuiltAgent>;
   /** Agents whose runs only other nodes execute. This daemon stores such runs without a node. */

@@ -101,7 +101,7 @@ export interface StoreContext
     Pick<OfProcess, 'recordChange' | 'recordActivity' | 'isNewBatch'> {
   readonly recordAudit: RecordAudit;
   readonly now: Clock;
-  /** The days of `traffic` and of the budgets of sellers. UTC until its owner sets the zones. */
+  /** The days of `traffic` and of the budgets of sellers. UTC until the setting of time zones is open. */
   readonly calendar: Calendar;
 }
 

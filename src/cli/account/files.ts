@@ -112,12 +112,12 @@ export const addImport: AddCommands = (account) =>
           const query = { ...source, dryRun: String(dryRun) };
           return run.call('POST /accounts/import', { query, content: content() });
         };
-        const plan = await importing(true);
-        if (isPreview) return plan;
-        const what = `${countOf(plan.replaced, 'account')} will be overwritten.`;
+        const preview = await importing(true);
+        if (isPreview) return preview;
+        const what = `${countOf(preview.replaced, 'account')} will be overwritten.`;
         // Stdin carried the file, so it cannot carry the answer.
-        if (plan.replaced > 0 && isStdin && !yes) throw wrongUsage(`${what} Use --yes to confirm.`);
-        if (plan.replaced > 0) await run.confirm(what);
+        if (preview.replaced > 0 && isStdin && !yes) throw wrongUsage(`${what} Use --yes to confirm.`);
+        if (preview.replaced > 0) await run.confirm(what);
         return importing(false);
       };
       // Outside the data folder: with PostgreSQL there may be none on this machine.

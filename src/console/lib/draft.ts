@@ -90,10 +90,10 @@ let questions = 0;
 export function useUnsaved(what: Unsaved | null): void {
   useLayoutEffect(() => {
     if (what === null) return;
-    const owner = {};
-    held.set(owner, what);
+    const holder = {};
+    held.set(holder, what);
     return () => {
-      held.delete(owner);
+      held.delete(holder);
     };
   }, [what]);
 }

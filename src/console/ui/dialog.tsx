@@ -99,7 +99,7 @@ function openOn(dialog: HTMLDialogElement): void {
   (field ?? dialog.querySelector('h2'))?.focus();
 }
 
-/** Opens the element as a modal dialog. Only the owner of the element closes it. */
+/** Opens the element as a modal dialog. Only the component that draws the element closes it. */
 export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => void) {
   const currentClose = useRef(close);
   currentClose.current = close;
@@ -123,7 +123,7 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
       event.preventDefault();
       close();
     },
-    // The browser closed the dialog anyway (the back gesture of a phone) while its owner still shows it.
+    // The browser closed the dialog anyway (the back gesture of a phone) while its component still shows it.
     onClose() {
       if (!ref.current?.isConnected || ref.current.open) return;
       ref.current.showModal();

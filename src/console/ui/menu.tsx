@@ -1,4 +1,4 @@
-// A menu below a button, which closes on a press outside it, on Esc, and when its owner calls `close`; and the tabs of a page.
+// A menu below a button, which closes on a press outside it, on Esc, and when one of its items calls `close`; and the tabs of a page.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { Button, type ButtonProps } from './basics.js';

@@ -29,7 +29,7 @@ export type SecondFactor = ReturnType<typeof createSecondFactor>;
 
 /**
  * @param prefix of the keys of the settings
- * @param object the owner of the second factor, for the audit log
+ * @param object whose second factor it is, for the audit log
  */
 export function createSecondFactor(options: {
   settings: SettingStore & CounterStore;
@@ -140,7 +140,7 @@ export type RecoveryCodes = ReturnType<typeof createRecoveryCodes>;
 
 /**
  * @param prefix of the key of the setting
- * @param object the owner of the codes, for the audit log
+ * @param object whose codes they are, for the audit log
  */
 export function createRecoveryCodes(
   settings: SettingStore,

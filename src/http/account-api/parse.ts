@@ -31,9 +31,9 @@ export function parseNewAccount(fields: Fields): Parsed<NewAccount> {
   if (isBlank(password.value)) return refusal('empty-credentials', 'Password is missing or empty');
   if (!isValidUsername(username.value)) return credentialRefusal('Username', username.value);
   if (!isValidPassword(password.value)) return credentialRefusal('Password', password.value);
-  const settings = parseSettings(fields);
-  if (!settings.ok) return settings;
-  return { ok: true, value: { ...settings.value, username: username.value, password: password.value } };
+  const change = parseChange(fields);
+  if (!change.ok) return change;
+  return { ok: true, value: { ...change.value, username: username.value, password: password.value } };
 }
 
 /** Reads the body of UpdateProxyAccount. A field that is left out gets the default it has on creation. */
@@ -42,11 +42,11 @@ export function parseChangedAccount(fields: Fields): Parsed<{ id: string; change
   if (!id.ok) return id;
   const password = textOrNull(fields, 'Password');
   if (!password.ok) return password;
-  const settings = parseSettings(fields);
-  if (!settings.ok) return settings;
-  if (isBlank(password.value)) return { ok: true, value: { id: id.value, changes: settings.value } };
+  const change = parseChange(fields);
+  if (!change.ok) return change;
+  if (isBlank(password.value)) return { ok: true, value: { id: id.value, changes: change.value } };
   if (!isValidPassword(password.value)) return credentialRefusal('Password', password.value);
-  return { ok: true, value: { id: id.value, changes: { ...settings.value, password: password.value } } };
+  return { ok: true, value: { id: id.value, changes: { ...change.value, password: password.value } } };
 }
 
 function parseAccountId(fields: Fields): Parsed<string> {
@@ -61,7 +61,7 @@ function parseAccountId(fields: Fields): Parsed<string> {
   return { ok: true, value: guid };
 }
 
-function parseSettings(fields: Fields): Parsed<AccountChange> {
+function parseChange(fields: Fields): Parsed<AccountChange> {
   const isEnabled = fields.get('isenabled') ?? ACCOUNT_FIELDS.isEnabled.initial;
   if (typeof isEnabled !== 'boolean' || fields.get('isenabled') === null) {
     return wrongType('IsEnabled', fields, 'true or false');

@@ -102,7 +102,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
   const routed = router.routes();
   const otherwise = otherMethods();
 
-  const ownerOf = (kind: Addressed['kind'], token: string, secrets: SubscriptionSecrets | null) =>
+  const accountIdOf = (kind: Addressed['kind'], token: string, secrets: SubscriptionSecrets | null) =>
     secrets ? services.findByLink(secrets.hash) : playerLinks.find(kind === 'pac' ? 'pac' : 'page', token);
 
   return (ctx, next) => (isPlayerPath(playerPage, ctx.path) ? answer(ctx) : next());
@@ -124,7 +124,7 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
     const { kind, token, rest } = addressed;
     const secrets = kind === 'subscription' ? secretsOf(token) : null;
     // First the token, then the limit: many players of one network share an address, and no number of guesses finds 144 bits.
-    const id = await ownerOf(kind, token, secrets);
+    const id = await accountIdOf(kind, token, secrets);
     const account = id === null ? undefined : accounts.get(id)?.account;
     if (!account) {
       const waitS = attempts.begin(client);

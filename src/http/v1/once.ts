@@ -109,8 +109,8 @@ type Identity = ReturnType<typeof identityOf>;
 
 /** The names of a request in the table, and the cipher of what is kept of it. Neither reveals the idempotency key. */
 function identityOf(method: string, { caller, ctx, query, body }: Input, idempotencyKey: string) {
-  const owner = caller.via === 'token' ? caller.key : (caller.operator?.id ?? 'administrator');
-  const callersKeys = `request ${owner} `;
+  const callerId = caller.via === 'token' ? caller.key : (caller.operator?.id ?? 'administrator');
+  const callersKeys = `request ${callerId} `;
   const key = callersKeys + hash('sha256', `${callersKeys}${idempotencyKey}`, 'hex');
   const content = canonicalJson([callersKeys, idempotencyKey, method, ctx.path, query, body]);
   const derived = Buffer.from(hkdfSync('sha256', content, '', 'pulsegate request', 2 * SEAL_KEY_BYTES));

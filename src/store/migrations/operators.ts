@@ -105,9 +105,9 @@ export async function importEntries(db: Knex): Promise<void> {
 }
 
 /** In each table, null means the administrator. */
-const OWNED = ['console_sessions', 'api_tokens', 'audit'];
+const OF_OPERATORS = ['console_sessions', 'api_tokens', 'audit'];
 
-/** 0019: operators besides the administrator, and the owner of console sessions, tokens and audit entries. */
+/** 0019: operators besides the administrator, and whose console sessions, tokens and audit entries are. */
 export async function operators(db: Knex): Promise<void> {
   await db.schema.createTable('operators', (table) => {
     table.string('id', 36).primary();
@@ -117,7 +117,7 @@ export async function operators(db: Knex): Promise<void> {
     table.boolean('is_enabled').notNullable();
     table.bigInteger('created_at').notNullable();
   });
-  for (const name of OWNED) {
+  for (const name of OF_OPERATORS) {
     await db.schema.alterTable(name, (table) => {
       table.string('operator_id', 36);
     });

@@ -30,14 +30,14 @@ import { createSqliteCheck } from './check.js';
 import { connectReaders, connectSqlite, prepareSqlite } from './connect.js';
 import { toStartError } from './errors.js';
 import { backupSqlite, lockSqlite, prepareFile, requireFile, sqliteFile, syncToDisk } from './files.js';
-import { accessOf } from './knex-client.js';
 import {
   forgetOpenFile,
   identityOf,
-  recordLogOwner,
+  recordLog,
   refuseForeignLog,
   setForeignLogAside,
-} from './log-owner.js';
+} from './foreign-log.js';
+import { accessOf } from './knex-client.js';
 import type { SqlitePackageChoice } from './package.js';
 
 export interface SqliteOptions extends OpenOptions {
@@ -82,7 +82,7 @@ async function open(
     else await setLogAside(file, opener);
     await prepareFile(file);
     await prepareSqlite(db, file);
-    if (opener.is === 'daemon') await recordLogOwner(db, file);
+    if (opener.is === 'daemon') await recordLog(db, file);
     const opened = await identityOf(file);
     for (const connections of [db, reads, scans]) accessOf(connections).opened = opened;
     const copy = `${file}.before-migration`;

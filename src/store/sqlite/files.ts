@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { codeOf, StartError } from '../../core/errors.js';
 import { type DaemonLock, lockForDaemon } from '../daemon-lock.js';
 import { createPrivate, GROUP_AND_OTHERS, giveToFolderOwner } from '../data-folder.js';
-import { markCopy } from './log-owner.js';
+import { markCopy } from './foreign-log.js';
 import type { SqlitePackageChoice } from './package.js';
 
 /** The database file of a data folder, as an absolute path. */

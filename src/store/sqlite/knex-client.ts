@@ -6,7 +6,7 @@ import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transa
 import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
 import { codeOf, type StorageProblem, withStorageProblem } from '../../core/errors.js';
 import { problemOf } from './errors.js';
-import { identityOf } from './log-owner.js';
+import { identityOf } from './foreign-log.js';
 import { type SqlitePackageChoice, sqlitePackage } from './package.js';
 
 /** The permitted access of a connection. Part of the configuration of knex. */
@@ -17,7 +17,7 @@ export interface Access {
   isClosing: boolean;
   /** Why writes are refused: the open file is no longer at its path. null: they are not. */
   refusal: StorageProblem | null;
-  /** The identity of the file that is used (log-owner.ts): no other one is opened. null: any. */
+  /** The identity of the file that is used (foreign-log.ts): no other one is opened. null: any. */
   opened: string | null;
   /** When SQLite last returned SQLITE_BUSY, by the monotonic clock in ms. */
   busyAt: number;

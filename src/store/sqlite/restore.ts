@@ -11,7 +11,7 @@ import { countOf } from '../sql.js';
 import { connectSqlite, verifySqlite } from './connect.js';
 import { toStartError } from './errors.js';
 import { backupSqlite, lockSqlite, sqliteFile, syncToDisk } from './files.js';
-import { setForeignLogAside } from './log-owner.js';
+import { setForeignLogAside } from './foreign-log.js';
 import type { SqlitePackageChoice } from './package.js';
 
 /** The numbers of the parts that are restored only on request. Console sessions are never restored. */
@@ -197,7 +197,7 @@ async function dropRestored(db: Knex, keep: Keep, now: number): Promise<void> {
   });
 }
 
-/** Queues unfinished runs without an owner, because their owners were daemons at the time of the backup. */
+/** Queues unfinished runs without a node, because their nodes were daemons at the time of the backup. */
 async function queueAgain(trx: Knex): Promise<void> {
   await trx('runs').where({ status: 'running' }).whereNull('finished_at').update({ status: 'queued' });
   await trx('runs').whereNotNull('owner').update({ owner: null });

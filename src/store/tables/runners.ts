@@ -78,11 +78,11 @@ export function createRunnerStore({ db, isShared }: StoreContext) {
 
     async adopt(node, limit, exceptAgents = []) {
       // Called every second, mostly without a result: acquire the write lock only when there is a result.
-      const unowned = (on: Knex) =>
+      const unclaimed = (on: Knex) =>
         on('runs').whereNull('owner').whereNull('finished_at').whereNotIn('agent', exceptAgents);
-      if (limit <= 0 || !(await unowned(db).first('id'))) return [];
+      if (limit <= 0 || !(await unclaimed(db).first('id'))) return [];
       return inTransaction(db, async (trx) => {
-        const oldest = unowned(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
+        const oldest = unclaimed(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
         const rows: QueuedRun[] = await (isShared ? oldest.forUpdate().skipLocked() : oldest);
         const ids = rows.map(({ id }) => id);
         await trx('runs').whereIn('id', ids).update({ owner: node });
@@ -111,7 +111,7 @@ export function createDeliveryStore({ db }: StoreContext): DeliveryStore {
       const rows: RunRow[] = await due();
       const unclaimed = rows.filter((row) => row.owner === null).map(({ id }) => id);
       if (unclaimed.length === 0) return rows.map(toRun);
-      // Another daemon may adopt the same runs. This daemon attempts only those that it owns after the update.
+      // Another daemon may adopt the same runs. This daemon attempts only those that are its own after the update.
       await db('runs').whereIn('id', unclaimed).whereNull('owner').update({ owner: node });
       const claimed: RunRow[] = await due().where({ owner: node });
       return claimed.map(toRun);

@@ -1,4 +1,4 @@
-// Lists of client addresses and networks of an account: parsing, formatting, matching of an address, and the owner of an authorized one.
+// Lists of client addresses and networks of an account: parsing, formatting, matching of an address, and who holds an authorized one.
 import { formatGeoRule, type Geo, type GeoPaths, type GeoRule, matchesGeo, parseGeoRule } from '../../geo.js';
 import {
   type AddressRange,
@@ -179,49 +179,49 @@ export function rangeOf(text: string): AddressRange {
   return sortableRange(block);
 }
 
-interface Owned<Owner> {
+interface HeldRange<Holder> {
   readonly first: string;
   readonly last: string;
-  readonly owner: Owner;
+  readonly holder: Holder;
 }
 
-/** Finds the owner of an address. Ranges of different owners do not overlap, so that binary search in one sorted list suffices. */
-export class AddressIndex<Owner> {
-  readonly #ranges: Owned<Owner>[] = [];
+/** Finds the holder of an address. Ranges of different holders do not overlap, so that binary search in one sorted list suffices. */
+export class AddressIndex<Holder> {
+  readonly #ranges: HeldRange<Holder>[] = [];
 
-  find(address: string): Owner | undefined {
+  find(address: string): Holder | undefined {
     if (this.#ranges.length === 0) return undefined;
     const ip = parseIp(address);
     if (ip === null) return undefined;
     const key = sortable(unmap(ip));
     const range = this.#ranges[this.#countUpTo(key) - 1];
-    return range !== undefined && key <= range.last ? range.owner : undefined;
+    return range !== undefined && key <= range.last ? range.holder : undefined;
   }
 
-  /** The owner, other than `owner`, of a range that overlaps the address or network `text`; undefined: none. */
-  overlap(text: string, owner?: Owner): Owner | undefined {
+  /** The holder, other than `holder`, of a range that overlaps the address or network `text`; undefined: none. */
+  overlap(text: string, holder?: Holder): Holder | undefined {
     const [first, last] = rangeOf(text);
     for (let at = this.#countUpTo(last) - 1; at >= 0; at -= 1) {
       const range = this.#ranges[at];
       if (range === undefined || range.last < first) return undefined;
-      if (range.owner !== owner) return range.owner;
+      if (range.holder !== holder) return range.holder;
     }
     return undefined;
   }
 
-  add(owner: Owner, addresses: readonly string[]): void {
+  add(holder: Holder, addresses: readonly string[]): void {
     for (const text of addresses) {
       const [first, last] = rangeOf(text);
-      this.#ranges.splice(this.#countUpTo(first), 0, { first, last, owner });
+      this.#ranges.splice(this.#countUpTo(first), 0, { first, last, holder });
     }
   }
 
-  remove(owner: Owner, addresses: readonly string[]): void {
+  remove(holder: Holder, addresses: readonly string[]): void {
     for (const text of addresses) {
       const [first] = rangeOf(text);
       // While an address moves from one account to another, both may have it for a moment.
       for (let at = this.#countUpTo(first) - 1; this.#ranges[at]?.first === first; at -= 1) {
-        if (this.#ranges[at]?.owner !== owner) continue;
+        if (this.#ranges[at]?.holder !== holder) continue;
         this.#ranges.splice(at, 1);
         break;
       }

@@ -70,7 +70,7 @@ const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 /**
  * Creates the login check. It computes exactly one password digest per call, and for a password in the form of a link's one more
  * unless that is right: known, unknown and linkless accounts cost the same. A wrong password has precedence over
- * what `accountRefusal` returns, so that only the owner of the account can cause these results.
+ * what `accountRefusal` returns, so that only who knows the password can cause these results.
  */
 export function createLogin<Found extends LoginAccount>(options: {
   directory: { byUsername(username: string): Found | undefined };

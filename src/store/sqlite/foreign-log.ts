@@ -13,14 +13,14 @@ const MARK_AT_BYTE = 60;
 const NO_MARK = 0;
 
 /** Written by the daemon when the database is open. */
-interface LogOwner {
+interface LogRecord {
   /** The marks that the file may have on the disk: a new one is there only after a checkpoint. */
   readonly marks: readonly number[];
   readonly file: string | null;
   readonly log: string | null;
 }
 
-const ownerFile = (file: string) => `${file}-wal-owner`;
+const recordFile = (file: string) => `${file}-wal-owner`;
 const logOf = (file: string) => `${file}-wal`;
 
 /** Device, inode and time of creation, because inodes are used again; null: there is no such file. */
@@ -41,7 +41,7 @@ export async function setForeignLogAside(file: string): Promise<string | null> {
   await rename(logOf(file), aside);
   // The index of the log.
   await rm(`${file}-shm`, { force: true });
-  await rm(ownerFile(file), { force: true });
+  await rm(recordFile(file), { force: true });
   return aside;
 }
 
@@ -57,28 +57,28 @@ export async function refuseForeignLog(file: string): Promise<void> {
 
 async function isForeignLog(file: string): Promise<boolean> {
   const { size } = await stat(logOf(file)).catch(() => ({ size: 0 }));
-  const owner = await readOwner(file);
-  if (size === 0 || !owner) return false;
-  const isRecordedLog = (await identityOf(logOf(file))) === owner.log;
-  if (isRecordedLog && (await identityOf(file)) !== owner.file) return true;
+  const record = await readRecord(file);
+  if (size === 0 || !record) return false;
+  const isRecordedLog = (await identityOf(logOf(file))) === record.log;
+  if (isRecordedLog && (await identityOf(file)) !== record.file) return true;
   // The identities differ in a copy of the whole folder.
-  return !isOpenHere(file) && !owner.marks.includes(await markOnDisk(file));
+  return !isOpenHere(file) && !record.marks.includes(await markOnDisk(file));
 }
 
 const openHere = new Set<string>();
 const isOpenHere = (file: string) => openHere.has(file);
 
 /** Records that the log belongs to this file. `db` must be the only connection that this process has. */
-export async function recordLogOwner(db: Knex, file: string): Promise<void> {
+export async function recordLog(db: Knex, file: string): Promise<void> {
   openHere.add(file);
-  const before = await readOwner(file);
+  const before = await readRecord(file);
   const [found]: { user_version: number }[] = await db.raw('pragma user_version');
   let mark = found?.user_version ?? NO_MARK;
   const isKnown = mark !== NO_MARK && before?.marks.length === 1 && before.marks[0] === mark;
   const marks = [mark];
   if (!isKnown) {
     // Until the new record is complete, a crash must leave none that does not fit.
-    await rm(ownerFile(file), { force: true });
+    await rm(recordFile(file), { force: true });
     if (mark === NO_MARK) {
       mark = newMark();
       await db.raw(`pragma user_version = ${mark}`);
@@ -86,12 +86,12 @@ export async function recordLogOwner(db: Knex, file: string): Promise<void> {
     const [done]: { log: number; checkpointed: number }[] = await db.raw('pragma wal_checkpoint(passive)');
     marks.splice(0, 1, mark, ...(done?.log === done?.checkpointed ? [] : [NO_MARK]));
   }
-  const owner: LogOwner = { marks, file: await identityOf(file), log: await identityOf(logOf(file)) };
-  if (JSON.stringify(owner) === JSON.stringify(before)) return;
-  const unfinished = `${ownerFile(file)}.part`;
-  await writeFile(unfinished, JSON.stringify(owner), { mode: 0o600 });
+  const record: LogRecord = { marks, file: await identityOf(file), log: await identityOf(logOf(file)) };
+  if (JSON.stringify(record) === JSON.stringify(before)) return;
+  const unfinished = `${recordFile(file)}.part`;
+  await writeFile(unfinished, JSON.stringify(record), { mode: 0o600 });
   await giveToFolderOwner(unfinished);
-  await rename(unfinished, ownerFile(file));
+  await rename(unfinished, recordFile(file));
 }
 
 export function forgetOpenFile(file: string): void {
@@ -125,7 +125,7 @@ async function markOnDisk(file: string): Promise<number> {
 }
 
 /** Null: there is no record, or it is not complete after a power failure. */
-async function readOwner(file: string): Promise<LogOwner | null> {
-  const text = await readFile(ownerFile(file), 'utf8').catch(() => '');
-  return (parseJson(text) ?? null) as LogOwner | null;
+async function readRecord(file: string): Promise<LogRecord | null> {
+  const text = await readFile(recordFile(file), 'utf8').catch(() => '');
+  return (parseJson(text) ?? null) as LogRecord | null;
 }
