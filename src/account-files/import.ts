@@ -8,20 +8,20 @@ import type { Accounts } from '../core/accounts/accounts.js';
 import { type Change, OverBudget } from '../core/accounts/plans/budget.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
-  createPlanner,
+  createItems,
   type ImportedLine,
+  type Item,
+  type ItemDeps,
   missingLimits,
-  type Plan,
-  type PlanDeps,
   type ToAdd,
   type ToChange,
-} from './import-plan.js';
+} from './import-items.js';
 import { createOutgoing, type Outgoing, type OutgoingDeps } from './outgoing.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileRecord } from './record.js';
 
-export interface ImportDeps extends Omit<PlanDeps, 'isPlannedExit'>, OutgoingDeps {
-  readonly accounts: PlanDeps['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
+export interface ImportDeps extends Omit<ItemDeps, 'isExitToAdd'>, OutgoingDeps {
+  readonly accounts: ItemDeps['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
   readonly dryRun: boolean;
   /** Called in a dry run with changes that would be charged to a seller's budget. */
   readonly onChanges?: (changes: readonly Change[]) => Promise<void>;
@@ -50,11 +50,11 @@ export async function* importAccounts(
   deps: ImportDeps,
 ): AsyncGenerator<ImportedLine> {
   const outgoing = createOutgoing(deps);
-  const planOf = createPlanner({ ...deps, isPlannedExit: outgoing.isPlanned });
+  const itemOf = createItems({ ...deps, isExitToAdd: outgoing.isToAdd });
   const writer = createWriter(deps, outgoing);
-  let slice: Plan[] = [];
+  let slice: Item[] = [];
   for await (const record of records) {
-    slice.push(planOf(await outgoing.withExit(record)));
+    slice.push(itemOf(await outgoing.withExit(record)));
     if (slice.length % LINES_PER_TURN === 0) await nextTurn();
     if (slice.length < SLICE) continue;
     yield* deps.dryRun ? await preview(slice, deps, outgoing) : await writer.write(slice);
@@ -65,34 +65,34 @@ export async function* importAccounts(
 }
 
 async function preview(
-  plans: readonly Plan[],
+  items: readonly Item[],
   { onChanges }: ImportDeps,
   outgoing: Outgoing,
 ): Promise<ImportedLine[]> {
-  await outgoing.add(exitsOf(plans), null);
-  await onChanges?.(plans.flatMap((plan) => (plan.kind === 'settled' ? [] : [changeOfPlan(plan)])));
-  return plans.map(({ line }) => line);
+  await outgoing.add(exitsOf(items), null);
+  await onChanges?.(items.flatMap((item) => (item.kind === 'settled' ? [] : [changeOfItem(item)])));
+  return items.map(({ line }) => line);
 }
 
-const exitOf = (plan: Plan) => (plan.kind === 'settled' ? null : plan.from.exit);
-const exitsOf = (plans: readonly Plan[]) => new Set(plans.flatMap((plan) => exitOf(plan) ?? []));
+const exitOf = (item: Item) => (item.kind === 'settled' ? null : item.from.exit);
+const exitsOf = (items: readonly Item[]) => new Set(items.flatMap((item) => exitOf(item) ?? []));
 
 /** Returns the import of a line as a seller's budget is charged for it. */
-function changeOfPlan(plan: ToAdd | ToChange): Change {
-  if (plan.kind === 'add') return { before: null, after: plan.account };
+function changeOfItem(item: ToAdd | ToChange): Change {
+  if (item.kind === 'add') return { before: null, after: item.account };
   // A new password costs nothing, and its digest takes time.
-  const { password: _, ...change } = changeOf(plan, plan.account);
-  return { before: plan.account, after: changed(plan.account, change) };
+  const { password: _, ...change } = changeOf(item, item.account);
+  return { before: item.account, after: changed(item.account, change) };
 }
 
 /** One transaction of a slice. */
 interface Step<P extends ToAdd | ToChange> {
-  readonly plans: readonly P[];
-  readonly work: (plans: readonly P[]) => Promise<readonly Account[]>;
+  readonly items: readonly P[];
+  readonly work: (items: readonly P[]) => Promise<readonly Account[]>;
   /** The reason for accounts that were not written. */
   readonly refused: Reason;
   /** The reason when the database write failed. */
-  readonly failed: (plan: P) => Reason;
+  readonly failed: (item: P) => Reason;
 }
 
 function createWriter(deps: ImportDeps, outgoing: Outgoing) {
@@ -102,8 +102,8 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
   let hasWritten = false;
   let hasFailed = false;
 
-  const adding = (plans: readonly Plan[]): Step<ToAdd> => ({
-    plans: plans.filter((plan) => plan.kind === 'add'),
+  const adding = (items: readonly Item[]): Step<ToAdd> => ({
+    items: items.filter((item) => item.kind === 'add'),
     refused: because('taken-meanwhile'),
     failed: () => because('not-added'),
     work: (added) =>
@@ -113,19 +113,19 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
       ),
   });
 
-  const changing = (plans: readonly Plan[]): Step<ToChange> => ({
-    plans: plans.filter(
-      (plan): plan is ToChange =>
-        plan.kind === 'replace' || (plan.kind === 'keep' && (hasUsed(plan) || hasLimits(plan))),
+  const changing = (items: readonly Item[]): Step<ToChange> => ({
+    items: items.filter(
+      (item): item is ToChange =>
+        item.kind === 'replace' || (item.kind === 'keep' && (hasUsed(item) || hasLimits(item))),
     ),
     refused: because('removed-meanwhile'),
     failed: ({ kind }) => because(kind === 'keep' ? 'not-completed' : 'not-replaced'),
     work: (changed) =>
       accounts.patchMany(
-        changed.map((plan) => ({
-          id: plan.account.id,
-          changeOf: (stored) => changeOf(plan, stored),
-          used: plan.from.usage,
+        changed.map((item) => ({
+          id: item.account.id,
+          changeOf: (stored) => changeOf(item, stored),
+          used: item.from.usage,
         })),
         by,
       ),
@@ -146,59 +146,59 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
     }
   }
 
-  /** Adds the exits that plans name and nobody has added. Returns the names of those that could not be added. */
-  async function addExits(plans: readonly Plan[]): Promise<ReadonlySet<string>> {
-    const names = exitsOf(plans);
+  /** Adds the exits that items name and nobody has added. Returns the names of those that could not be added. */
+  async function addExits(items: readonly Item[]): Promise<ReadonlySet<string>> {
+    const names = exitsOf(items);
     return (outgoing.mustAdd(names) && (await attempt(() => outgoing.add(names, by)))) || new Set();
   }
 
-  async function unwritten<P extends ToAdd | ToChange>(step: Step<P>): Promise<(readonly [Plan, Reason])[]> {
-    const { plans, work, refused, failed } = step;
+  async function unwritten<P extends ToAdd | ToChange>(step: Step<P>): Promise<(readonly [Item, Reason])[]> {
+    const { items, work, refused, failed } = step;
     try {
-      const done = await attempt(() => work(plans));
-      if (!done) return plans.map((plan) => [plan, failed(plan)]);
+      const done = await attempt(() => work(items));
+      if (!done) return items.map((item) => [item, failed(item)]);
       const ids = new Set(done.map(({ id }) => id));
-      return plans.filter(({ account }) => !ids.has(account.id)).map((plan) => [plan, refused]);
+      return items.filter(({ account }) => !ids.has(account.id)).map((item) => [item, refused]);
     } catch (error) {
       if (!hasWritten || !(error instanceof OverBudget)) throw error;
       const reason = overBudget(error);
-      return plans.map((plan) => [plan, reason]);
+      return items.map((item) => [item, reason]);
     }
   }
 
-  async function run<P extends ToAdd | ToChange>(step: Step<P>, reasons: Map<Plan, Reason>): Promise<void> {
-    const { plans } = step;
-    if (plans.length === 0) return;
+  async function run<P extends ToAdd | ToChange>(step: Step<P>, reasons: Map<Item, Reason>): Promise<void> {
+    const { items } = step;
+    if (items.length === 0) return;
     try {
-      for (const [plan, reason] of await unwritten(step)) reasons.set(plan, reason);
+      for (const [item, reason] of await unwritten(step)) reasons.set(item, reason);
     } catch (error) {
-      // Another account got an address after the line was planned: write the others without this line.
-      const holder = plans.find(
+      // Another account got an address after the line was decided: write the others without this line.
+      const holder = items.find(
         ({ from: { authorizedAddresses } }) =>
           error instanceof AddressTaken && authorizedAddresses?.includes(error.entry),
       );
       if (!(error instanceof AddressTaken) || !holder) throw error;
       const other = accounts.get(error.accountId)?.account.username ?? error.accountId;
       reasons.set(holder, addressTaken(error.entry, other));
-      await run({ ...step, plans: plans.filter((plan) => plan !== holder) }, reasons);
+      await run({ ...step, items: items.filter((item) => item !== holder) }, reasons);
     }
   }
 
   return {
-    async write(plans: readonly Plan[]): Promise<ImportedLine[]> {
-      if (plans.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
-      const reasons = new Map<Plan, Reason>();
-      const missing = await addExits(plans);
-      const isRefused = (plan: Plan) => missing.has(exitOf(plan) ?? '');
-      for (const plan of plans) if (isRefused(plan)) reasons.set(plan, because('no-exit'));
-      const rest = plans.filter((plan) => !isRefused(plan));
+    async write(items: readonly Item[]): Promise<ImportedLine[]> {
+      if (items.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
+      const reasons = new Map<Item, Reason>();
+      const missing = await addExits(items);
+      const isRefused = (item: Item) => missing.has(exitOf(item) ?? '');
+      for (const item of items) if (isRefused(item)) reasons.set(item, because('no-exit'));
+      const rest = items.filter((item) => !isRefused(item));
       // Changes come first: an added account may have an address that they free.
       await run(changing(rest), reasons);
       await run(adding(rest), reasons);
-      const written = plans.map((plan): ImportedLine => {
-        const reason = reasons.get(plan);
-        if (!reason) return plan.line;
-        return { ...plan.line, outcome: 'failed', message: reasonText(reason), reason, account: null };
+      const written = items.map((item): ImportedLine => {
+        const reason = reasons.get(item);
+        if (!reason) return item.line;
+        return { ...item.line, outcome: 'failed', message: reasonText(reason), reason, account: null };
       });
       entry.count(written);
       if (by.importId !== undefined) await attempt(entry.revise);
@@ -253,7 +253,7 @@ function overBudget({ what, left }: OverBudget): Reason {
 function changeOf({ kind, from }: ToChange, present: Account): AccountChange {
   const limits = missingLimits(from.limits, present.limits, kind);
   if (kind === 'keep') return { limits };
-  // The account may have got another name since the line was planned.
+  // The account may have got another name since the line was decided.
   const { username: _, ...change } = from;
   return { ...change, limits };
 }

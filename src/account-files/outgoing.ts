@@ -9,7 +9,7 @@ import type { Actor } from '../core/audit/audit.js';
 import { type Exit, isExitAddress, MAX_EXITS } from '../core/exits/exit.js';
 import type { ExitsSetting } from '../core/exits/exits-setting.js';
 import { formatIp, parseIp } from '../core/ip.js';
-import type { OnExisting, PlanDeps } from './import-plan.js';
+import type { ItemDeps, OnExisting } from './import-items.js';
 import type { LostSetting } from './reasons.js';
 import type { FileRecord } from './record.js';
 
@@ -17,7 +17,7 @@ export interface OutgoingDeps {
   readonly accounts: Pick<AccountViews, 'getByUsername'> & Pick<Accounts, 'hasExit'>;
   readonly existing: OnExisting;
   readonly exits: Pick<ExitsSetting, 'list' | 'isFixed' | 'add'>;
-  readonly mayChange: PlanDeps['mayChange'];
+  readonly mayChange: ItemDeps['mayChange'];
   /** Whether the caller may add exits, and set that of accounts. */
   readonly mayAddExits: boolean;
   readonly onLost: (setting: LostSetting) => void;
@@ -31,14 +31,14 @@ export type Outgoing = ReturnType<typeof createOutgoing>;
 
 export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
   /** By the address of each exit to add. Those of a dry run are never stored. */
-  const planned = new Map<string, Choice>();
+  const toAdd = new Map<string, Choice>();
   const added = new Set<string>();
-  const plannedNames = (): string[] =>
-    [...planned.values()].flatMap((choice) => (typeof choice === 'object' ? choice.exit : []));
+  const namesToAdd = (): string[] =>
+    [...toAdd.values()].flatMap((choice) => (typeof choice === 'object' ? choice.exit : []));
 
-  async function plan(address: string): Promise<Choice> {
+  async function newExit(address: string): Promise<Choice> {
     if (!isExitAddress(address) || !(await isOwnAddress(address))) return 'outgoing-address';
-    const taken = new Set([...exits.list().map(({ name }) => name), ...plannedNames()]);
+    const taken = new Set([...exits.list().map(({ name }) => name), ...namesToAdd()]);
     if ([...taken].filter((name) => !exits.isFixed(name)).length >= MAX_EXITS) return 'outgoing-exits';
     // A name has no colon.
     const name = address.replaceAll(':', '-');
@@ -57,14 +57,14 @@ export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
     if (exit !== undefined) return deps.mayChange({ exit }, existing) ? { exit } : 'outgoing-exit';
     // A new exit is given to no seller.
     if (same.length > 0 || !deps.mayAddExits || (existing?.owner ?? null) !== null) return 'outgoing-exit';
-    const choice = planned.get(address) ?? (await plan(address));
-    planned.set(address, choice);
+    const choice = toAdd.get(address) ?? (await newExit(address));
+    toAdd.set(address, choice);
     return choice;
   }
 
   return {
     /** Whether an exit is added before the accounts that name it. */
-    isPlanned: (exit: string): boolean => plannedNames().includes(exit),
+    isToAdd: (exit: string): boolean => namesToAdd().includes(exit),
 
     /** Returns the record with the exit that leaves from its outgoing address, if it has one and the account can get it. */
     async withExit(record: FileRecord): Promise<FileRecord> {
@@ -78,15 +78,15 @@ export function createOutgoing({ accounts, exits, ...deps }: OutgoingDeps) {
     },
 
     mustAdd: (names: ReadonlySet<string>): boolean =>
-      plannedNames().some((name) => names.has(name) && !added.has(name)),
+      namesToAdd().some((name) => names.has(name) && !added.has(name)),
 
     /**
-     * Adds the planned exits among `names`, and returns those that could not be added, because another process has added exits
+     * Adds the exits to add among `names`, and returns those that could not be added, because another process has added exits
      * meanwhile. @param by null: in a dry run
      */
     async add(names: ReadonlySet<string>, by: Actor | null): Promise<ReadonlySet<string>> {
       const refused = new Set<string>();
-      for (const [address, choice] of planned) {
+      for (const [address, choice] of toAdd) {
         if (typeof choice !== 'object' || added.has(choice.exit) || !names.has(choice.exit)) continue;
         if (by && (await exits.add(choice.exit, { addresses: [address] }, by))) refused.add(choice.exit);
         else deps.onExit();

@@ -9,7 +9,7 @@ import { Count, component, Guid } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { actionProblem, asStored, BulkAction } from './bulk-action.js';
-import { changeOfPlanned, type Planned, plannedFor } from './bulk-plan.js';
+import { type Affected, affectedFor, changeOfAffected } from './bulk-effect.js';
 import { credentials } from './credentials.js';
 import { AccountFilterBody, Credentials, SkippedAccount } from './schemas.js';
 import { matcherFor } from './shared.js';
@@ -80,28 +80,28 @@ export const accountBulkRoutes = [
       const refused = actionProblem(deps, action, caller);
       if (refused) return refused;
       const stored = asStored(deps, action);
-      const { planned, skipped } = plansFor(deps, body, stored);
-      if (expectedCount !== undefined && expectedCount !== planned.length) {
-        const counts = { expected: expectedCount, now: planned.length };
+      const { affected, skipped } = effectsOn(deps, body, stored);
+      if (expectedCount !== undefined && expectedCount !== affected.length) {
+        const counts = { expected: expectedCount, now: affected.length };
         return failure('conflict', 'preview-outdated', counts);
       }
       if (dryRun) {
         const costs = () =>
-          costOfAll(planned.map(changeOfPlanned), deps.usage.readNow, {
+          costOfAll(affected.map(changeOfAffected), deps.usage.readNow, {
             now: deps.now(),
             calendar: deps.calendar,
           });
-        return result(body, planned, skipped, [], await budgetPreview(deps, caller, costs));
+        return result(body, affected, skipped, [], await budgetPreview(deps, caller, costs));
       }
       const outcomes: Outcomes = new Map();
       const answer = () => {
-        const written = sorted(planned, outcomes);
+        const written = sorted(affected, outcomes);
         const credentials = written.changed.flatMap((each) => newCredentials(deps, ctx.hostname, each));
         return result(body, written.changed, [...skipped, ...written.skipped], credentials);
       };
-      kept.answer = () => (outcomes.size < planned.length ? null : answer());
+      kept.answer = () => (outcomes.size < affected.length ? null : answer());
       const by = { by: actorOf(caller), type: stored.type };
-      const undone = await inAuditedSlices(planned, deps, by, (slice, actor) =>
+      const undone = await inAuditedSlices(affected, deps, by, (slice, actor) =>
         carryOut(deps, slice, stored, actor, outcomes),
       );
       for (const { view } of undone) outcomes.set(view.account.id, 'failed');
@@ -120,39 +120,42 @@ const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): Skip
   reason,
 });
 
-/** Plans the change of each account that the request selects. */
-function plansFor(
+/** The effect on each account that the request selects. */
+function effectsOn(
   deps: Services,
   { ids, filter }: BulkRequest,
   action: BulkAction,
-): Skipping & { readonly planned: readonly Planned[] } {
+): Skipping & { readonly affected: readonly Affected[] } {
   const { accounts, sessions, now } = deps;
   const at = now();
   sessions.count();
   const skipped: SkippedAccount[] = [];
-  const planned: Planned[] = [];
-  const plan = (view: AccountView): void => {
-    const found = plannedFor(deps, view, action, at);
+  const affected: Affected[] = [];
+  const add = (view: AccountView): void => {
+    const found = affectedFor(deps, view, action, at);
     if (typeof found === 'string') skipped.push(skip(view.account, found));
-    else planned.push(found);
+    else affected.push(found);
   };
   if (ids) {
     for (const id of new Set(ids)) {
       const view = accounts.get(id);
-      if (view) plan(view);
+      if (view) add(view);
       else skipped.push({ id, username: '', reason: 'not-found' });
     }
   } else
     accounts
       .list()
       .filter(matcherFor(deps, filter ?? {}, at))
-      .forEach(plan);
-  return { planned, skipped };
+      .forEach(add);
+  return { affected, skipped };
 }
 
 /** The changes that were made, and the accounts that are gone or could not be written. */
-function sorted(planned: readonly Planned[], outcomes: Outcomes): Skipping & { changed: readonly Planned[] } {
-  const all = planned.map(
+function sorted(
+  affected: readonly Affected[],
+  outcomes: Outcomes,
+): Skipping & { changed: readonly Affected[] } {
+  const all = affected.map(
     ({ view }) => [view.account, outcomes.get(view.account.id) ?? 'not-found'] as const,
   );
   return {
@@ -167,7 +170,7 @@ function sorted(planned: readonly Planned[], outcomes: Outcomes): Skipping & { c
 function newCredentials(
   deps: Services,
   hostname: string,
-  { view, change: { password } }: Planned,
+  { view, change: { password } }: Affected,
 ): readonly Credentials[] {
   const { id, username } = view.account;
   return password === undefined ? [] : [credentials(deps, hostname, { id, username, password })];
@@ -175,14 +178,14 @@ function newCredentials(
 
 function result(
   { action, dryRun }: BulkRequest,
-  affected: readonly Planned[],
+  affected: readonly Affected[],
   skipped: readonly SkippedAccount[],
   credentials: readonly Credentials[] = [],
   budget: z.infer<typeof BudgetPreview> | null = null,
 ): Answered {
   const noticed = affected.filter(isNoticed);
   const shown = [...noticed, ...affected.filter((each) => !isNoticed(each))];
-  const sum = (count: (each: Planned) => number): number =>
+  const sum = (count: (each: Affected) => number): number =>
     affected.reduce((total, each) => total + count(each), 0);
   const body: z.infer<typeof BulkResult> = {
     dryRun,
@@ -205,4 +208,4 @@ function result(
   return { body };
 }
 
-const isNoticed = ({ staysExpired, isShortened }: Planned): boolean => !!staysExpired || !!isShortened;
+const isNoticed = ({ staysExpired, isShortened }: Affected): boolean => !!staysExpired || !!isShortened;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type FileEncoding as Encoding, FILE_ENCODINGS } from '../../../account-files/file-text.js';
 import { FILE_FORMATS } from '../../../account-files/formats.js';
-import type { ImportedLine } from '../../../account-files/import-plan.js';
+import type { ImportedLine } from '../../../account-files/import-items.js';
 import { LOST_SETTINGS, type LostSetting as Lost } from '../../../account-files/reasons.js';
 import { isoOrNull } from '../../../core/clock.js';
 import { Count, component, Time } from '../../api/schemas.js';

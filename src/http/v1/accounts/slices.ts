@@ -13,7 +13,7 @@ import type { Caller } from '../../caller.js';
 import type { Services } from '../../services.js';
 import { endRecords } from '../activity/sessions.js';
 import type { BulkAction } from './bulk-action.js';
-import { type Planned, plannedFor } from './bulk-plan.js';
+import { type Affected, affectedFor } from './bulk-effect.js';
 import type { SkippedAccount } from './schemas.js';
 
 /** Accounts per transaction; other writers run between two transactions. */
@@ -64,27 +64,27 @@ async function inSlices<Item>(
 }
 
 /** For each id the change as it was made, or why none was. */
-export type Outcomes = Map<string, Planned | SkippedAccount['reason']>;
+export type Outcomes = Map<string, Affected | SkippedAccount['reason']>;
 
 /** Writes a slice of accounts in one transaction, and adds to `outcomes`. Returns the number of changed accounts. */
 export async function carryOut(
   deps: Services,
-  slice: readonly Planned[],
+  slice: readonly Affected[],
   action: BulkAction,
   by: Actor,
   outcomes: Outcomes,
 ): Promise<number> {
   const { accounts, sessions, now } = deps;
   const sliceIds = slice.map(({ view }) => view.account.id);
-  for (const planned of slice) outcomes.set(planned.view.account.id, planned);
-  // A plan depends on the present usage.
+  for (const affected of slice) outcomes.set(affected.view.account.id, affected);
+  // An effect depends on the present usage.
   sessions.count();
   const changes = slice.map(({ view }) => ({
     id: view.account.id,
     changeOf(account: Account): AccountChange | null {
-      const planned = plannedFor(deps, { ...view, account }, action, now());
-      outcomes.set(account.id, planned);
-      return typeof planned === 'string' ? null : planned.change;
+      const affected = affectedFor(deps, { ...view, account }, action, now());
+      outcomes.set(account.id, affected);
+      return typeof affected === 'string' ? null : affected.change;
     },
   }));
   const writes: Partial<Record<BulkAction['type'], () => Promise<readonly Account[]>>> = {
@@ -101,7 +101,7 @@ export async function carryOut(
 }
 
 async function endSessionsOf(
-  slice: readonly Planned[],
+  slice: readonly Affected[],
   { liveSessions, audit }: Pick<Services, 'liveSessions' | 'audit'>,
   by: Actor,
 ): Promise<readonly Account[]> {

@@ -63,9 +63,10 @@ export interface ToChange extends ToDo {
   readonly kind: 'replace' | 'keep';
 }
 
-export type Plan = Settled | ToAdd | ToChange;
+/** A record, and what the import does with it. */
+export type Item = Settled | ToAdd | ToChange;
 
-export interface PlanDeps {
+export interface ItemDeps {
   readonly accounts: AccountViews & AddressSettings & Pick<Accounts, 'hasEgressClass' | 'hasExit'>;
   /** Whether the caller may change what it needs more rights for, such as exit and egress class. `present`: null of a new account. */
   readonly mayChange: (change: AccountChange, present: Account | null) => boolean;
@@ -73,16 +74,16 @@ export interface PlanDeps {
   readonly mayChooseIds: boolean;
   readonly existing: OnExisting;
   /** Whether the import adds an exit before the accounts that name it. */
-  readonly isPlannedExit: (name: string) => boolean;
+  readonly isExitToAdd: (name: string) => boolean;
   readonly now: Clock;
   readonly newId: () => string;
 }
 
-/** Plans the records of one file in order. Remembers names and ids to detect duplicates. */
-export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
+/** Decides what becomes of the records of one file, in order. Remembers names and ids to detect duplicates. */
+export function createItems(deps: ItemDeps): (record: FileRecord) => Item {
   const names = new Set<string>();
   const ids = new Set<string>();
-  const addresses = createAddressPlan(deps.accounts);
+  const addresses = createAddressHolders(deps.accounts);
 
   function idFor({ id: wanted }: FileAccount): string {
     const isFree =
@@ -99,34 +100,34 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
     names.add(username);
     const isOtherExit = exit !== undefined && exit !== (existing?.exit ?? null);
     const hasExit =
-      !isOtherExit || deps.isPlannedExit(exit ?? '') || deps.accounts.hasExit(exit, existing?.owner);
+      !isOtherExit || deps.isExitToAdd(exit ?? '') || deps.accounts.hasExit(exit, existing?.owner);
     if (!hasExit) return because('no-exit');
     if (!deps.accounts.hasEgressClass(limits.egressClass ?? null)) return because('no-egress-class');
     return deps.mayChange(from, existing) ? null : because('egress-scope');
   }
 
-  function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {
+  function toChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Item {
     const { username } = from;
     if (kind === 'keep') return { kind, line: done(line, 'kept', existing), from, account: existing };
-    const planned = addresses.set(username, from);
-    if (!planned.ok) return settled(line, username, 'failed', planned.address);
-    const after = { ...existing, ...storedFields(planned.change) };
-    return { kind, line: done(line, 'replaced', after), from: planned.change, account: existing };
+    const checked = addresses.set(username, from);
+    if (!checked.ok) return settled(line, username, 'failed', checked.address);
+    const after = { ...existing, ...storedFields(checked.change) };
+    return { kind, line: done(line, 'replaced', after), from: checked.change, account: existing };
   }
 
-  function planAddition(line: number, from: FileAccount): Plan {
+  function toAdd(line: number, from: FileAccount): Item {
     const { username } = from;
     // The name belongs to an account of another owner, which the caller may not see.
     if (deps.accounts.hasUsername(username))
       return settled(line, username, 'failed', because('taken-meanwhile'));
     if (from.password === undefined && from.passwordHash === undefined)
       return settled(line, username, 'failed', because('no-password'));
-    const planned = addresses.set(username, from);
-    if (!planned.ok) return settled(line, username, 'failed', planned.address);
+    const checked = addresses.set(username, from);
+    if (!checked.ok) return settled(line, username, 'failed', checked.address);
     const limits = missingLimits(from.limits, NO_LIMITS, 'add');
-    const input = { ...planned.change, limits: Object.keys(limits).length > 0 ? limits : undefined };
+    const input = { ...checked.change, limits: Object.keys(limits).length > 0 ? limits : undefined };
     const account = newAccount(input, idFor(from), from.createdAt ?? deps.now());
-    return { kind: 'add', line: done(line, 'added', account), from: planned.change, account };
+    return { kind: 'add', line: done(line, 'added', account), from: checked.change, account };
   }
 
   return (record) => {
@@ -138,9 +139,9 @@ export function createPlanner(deps: PlanDeps): (record: FileRecord) => Plan {
     const from = { ...record.account, link: isNewLink ? { hash, createdAt: deps.now() } : undefined };
     const refused = refusal(from, existing);
     if (refused) return settled(line, username, 'failed', refused);
-    if (!existing) return planAddition(line, from);
+    if (!existing) return toAdd(line, from);
     if (deps.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
-    return planChange(line, from, existing, deps.existing);
+    return toChange(line, from, existing, deps.existing);
   };
 }
 
@@ -178,10 +179,10 @@ export function missingLimits(
 }
 
 /**
- * Tracks who holds each authorized address after the lines planned so far, so that a dry run and an import refuse the same
+ * Tracks who holds each authorized address after the lines decided so far, so that a dry run and an import refuse the same
  * lines.
  */
-function createAddressPlan(accounts: Pick<AccountViews, 'list'> & AddressSettings) {
+function createAddressHolders(accounts: Pick<AccountViews, 'list'> & AddressSettings) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
   let held: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;

@@ -1,4 +1,4 @@
-// Plans the change of each account by a bulk action, before anything is written.
+// What a bulk action changes of each account, before anything is written.
 import { accountRefusal } from '../../../core/accounts/access/login.js';
 import { type Account, isSuspended, UNTIL_LIFTED_MS } from '../../../core/accounts/account.js';
 import { type AccountChange, changed } from '../../../core/accounts/account-input.js';
@@ -16,7 +16,7 @@ import { randomPassword } from './credentials.js';
 import type { SkippedAccount } from './schemas.js';
 import { changeOf } from './shared.js';
 
-interface Plan {
+interface Effect {
   readonly change: AccountChange;
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>> | null;
@@ -24,7 +24,7 @@ interface Plan {
   readonly isShortened?: boolean;
 }
 
-export interface Planned extends Plan {
+export interface Affected extends Effect {
   readonly view: AccountView;
   /** Number of the account's live sessions that the change ends. */
   readonly ended: number;
@@ -32,18 +32,18 @@ export interface Planned extends Plan {
 
 type Show = (account: Account) => Readonly<Record<string, unknown>>;
 
-/** Returns the planned change of an account, or the reason to skip the account. */
-function changeFor(
+/** Returns the effect on an account, or the reason to skip the account. */
+function effectFor(
   { plans, usage, operators, sessions }: Pick<Services, 'plans' | 'usage' | 'operators' | 'sessions'>,
   { account }: AccountView,
   action: BulkAction,
   at: number,
-): Plan | SkippedAccount['reason'] {
-  const plan = (change: AccountChange, show?: Show) => planOf(account, change, at, show);
+): Effect | SkippedAccount['reason'] {
+  const effect = (change: AccountChange, show?: Show) => effectOf(account, change, at, show);
   switch (action.type) {
     case 'enable':
     case 'disable':
-      return plan({ isEnabled: action.type === 'enable' });
+      return effect({ isEnabled: action.type === 'enable' });
     case 'delete': {
       const before = { remarks: account.remarks, expiresAt: isoOrNull(account.expiresAt) };
       return { change: {}, before, after: null };
@@ -56,53 +56,53 @@ function changeFor(
       return sessions.countOf(account.id) === 0 ? 'already-so' : NO_CHANGE;
     case 'suspend':
       if (isSuspended(account, at) && isByGuard(account.suspendReason)) return 'suspended-by-guard';
-      return plan({
+      return effect({
         suspendedUntil: fromIsoOrNull(action.until) ?? at + UNTIL_LIFTED_MS,
         suspendReason: action.reason,
       });
     case 'resume':
       if (!isSuspended(account, at)) return 'already-so';
       if (isByGuard(account.suspendReason) && !action.ofGuard) return 'suspended-by-guard';
-      return plan({ suspendedUntil: null });
+      return effect({ suspendedUntil: null });
     case 'tag': {
       const tags = changedTags(account.tags, action);
-      return tags.length > MAX_TAGS ? 'too-many-tags' : plan({ tags });
+      return tags.length > MAX_TAGS ? 'too-many-tags' : effect({ tags });
     }
     case 'plan': {
       const to = plans.byName(action.plan ?? account.plan ?? '');
       if (!to) return 'no-plan';
-      return plan(planFor(account, to, action.use, usage.lastView(account), at), termsOf);
+      return effect(planFor(account, to, action.use, usage.lastView(account), at), termsOf);
     }
     case 'hand-over': {
       const nameOf = (id: string | null) => id && (operators.get(id)?.name ?? id);
-      return plan({ owner: action.owner }, ({ owner }) => ({ owner: nameOf(owner) }));
+      return effect({ owner: action.owner }, ({ owner }) => ({ owner: nameOf(owner) }));
     }
     case 'set-exit':
-      return plan({ exit: action.exit });
+      return effect({ exit: action.exit });
     case 'set-limits':
       // Shows every limit, not only the changed ones: a quota means little without its period.
-      return plan(changeOf({ limits: action.limits }), ({ limits }) => ({ ...limits }));
+      return effect(changeOf({ limits: action.limits }), ({ limits }) => ({ ...limits }));
     case 'set-contacts':
-      return plan(changeOf({ contacts: action.contacts }), ({ contacts }) => ({ ...contacts }));
+      return effect(changeOf({ contacts: action.contacts }), ({ contacts }) => ({ ...contacts }));
     case 'set-access':
-      return plan(action.access, (each) => fieldsIn(ACCESS_FIELDS, each));
+      return effect(action.access, (each) => fieldsIn(ACCESS_FIELDS, each));
     case 'set-expiry':
-      return plan({ expiresAt: fromIsoOrNull(action.expiresAt) });
+      return effect({ expiresAt: fromIsoOrNull(action.expiresAt) });
     case 'extend':
       return extension(account, action, at);
   }
 }
 
 /** Of what a preview does not show. */
-const NO_CHANGE: Plan = { change: {}, before: {}, after: {} };
+const NO_CHANGE: Effect = { change: {}, before: {}, after: {} };
 
-/** Plans a change. `show` returns what the preview shows of an account: the changed fields, unless said otherwise. */
-function planOf(
+/** The effect of a change. `show` returns what the preview shows of an account: the changed fields, unless said otherwise. */
+function effectOf(
   account: Account,
   change: AccountChange,
   at: number,
   show: Show = (each) => fieldsIn(Object.keys(change) as FieldName[], each),
-): Plan | SkippedAccount['reason'] {
+): Effect | SkippedAccount['reason'] {
   const next = changed(account, change);
   const { expiresAt } = next;
   if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
@@ -130,47 +130,47 @@ function extension(
   account: Account,
   { days, from }: Extract<BulkAction, { type: 'extend' }>,
   at: number,
-): Plan | SkippedAccount['reason'] {
+): Effect | SkippedAccount['reason'] {
   const { expiresAt, daysFromFirstLogin } = account;
   if (daysFromFirstLogin !== null && from !== 'now') {
     const sum = daysFromFirstLogin + days;
-    return sum < 1 ? 'failed' : planOf(account, { daysFromFirstLogin: sum }, at);
+    return sum < 1 ? 'failed' : effectOf(account, { daysFromFirstLogin: sum }, at);
   }
   if (expiresAt === null && from !== 'now') return 'no-expiry';
   const old = expiresAt ?? at;
   const start = { now: at, expiry: old, later: Math.max(at, old) }[from];
-  return planOf(account, { expiresAt: start + days * DAY_MS }, at);
+  return effectOf(account, { expiresAt: start + days * DAY_MS }, at);
 }
 
-/** Returns the planned change as a seller's budget is charged for it. A deletion changes nothing, so it costs nothing. */
-export function changeOfPlanned({ view: { account }, change }: Planned): Change {
+/** Returns the change as a seller's budget is charged for it. A deletion changes nothing, so it costs nothing. */
+export function changeOfAffected({ view: { account }, change }: Affected): Change {
   // A new password costs nothing, and its digest takes time.
   const { password: _, ...rest } = change;
   return { before: account, after: changed(account, rest) };
 }
 
 /**
- * Returns the planned change of an account, with the sessions that it ends, or the reason to skip the account. Count the sessions
+ * Returns the effect on an account, with the sessions that it ends, or the reason to skip the account. Count the sessions
  * before.
  */
-export function plannedFor(
+export function affectedFor(
   deps: Services,
   view: AccountView,
   action: BulkAction,
   at: number,
-): Planned | SkippedAccount['reason'] {
-  const found = changeFor(deps, view, action, at);
+): Affected | SkippedAccount['reason'] {
+  const found = effectFor(deps, view, action, at);
   if (typeof found === 'string') return found;
   const { exit = view.account.exit } = found.change;
   if (exit !== view.account.exit && !deps.accounts.hasExit(exit, view.account.owner)) return 'no-exit';
   return { view, ...found, ended: endedBy(deps, view.account, found, action, at) };
 }
 
-/** Returns the number of the account's live sessions that a planned change ends, at all nodes. */
+/** Returns the number of the account's live sessions that an effect ends, at all nodes. */
 function endedBy(
   { sessions, ...access }: Pick<Services, 'sessions' | 'schedules' | 'geo'>,
   account: Account,
-  { change }: Plan,
+  { change }: Effect,
   action: BulkAction,
   at: number,
 ): number {
