@@ -184,8 +184,7 @@ export function missingLimits(
  */
 function createAddressHolders(accounts: Pick<AccountViews, 'list'> & AddressSettings) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
-  let held: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
-    null;
+  let held: ReturnType<typeof open> | null = null;
 
   function open() {
     const index = new AddressIndex<string>();

@@ -107,10 +107,7 @@ export function createExecution(
     runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
   }
 
-  return {
-    execute,
-    running: (agent: string): number => runningByAgent.get(agent) ?? 0,
-  };
+  return { execute, running: (agent: string): number => runningByAgent.get(agent) ?? 0 };
 }
 
 /** Returns the result of a run from the agent's output and the reason of an abort; null: it was not aborted. */

@@ -30,10 +30,7 @@ export const addReceiverCommands: AddCommands = (program) =>
       { TYPES: 'types' },
     ])
 
-    .command('add', 'add a receiver', {
-      url: '<url>  address that gets each event',
-      types: types.required(),
-    })
+    .command('add', 'add a receiver', { url: '<url>  address that gets each event', types: types.required() })
     .calls('POST /event-receivers', (_, { id, secret }) => `Added ${id}.${secretOf(secret)}`)
 
     .command('set', 'change a receiver', RECEIVER, {

@@ -41,7 +41,6 @@ function zoneOption(help: string): Param<string> {
 
 const BY_EXTENSION: Readonly<Record<string, FileFormat>> = { '.json': 'json', '.ini': 'ccproxy' };
 
-/** Returns the given format, else that of the file's extension. */
 const formatOf = (file = '', given?: FileFormat): FileFormat =>
   given ?? BY_EXTENSION[extname(file).toLowerCase()] ?? 'csv';
 

@@ -148,7 +148,6 @@ export function freeSpaceFinding(folder: string, bytes: number): Found {
   return bytes < WARN_BYTES ? warn(`${text}: low disk space; free disk space`) : ok(text);
 }
 
-/** The known limitation of the node engine. */
 const NODE_LIMITATION = 'with it, a flood of UDP datagrams to one account delays the others';
 
 function checkEngine({ socks }: Config): Found {

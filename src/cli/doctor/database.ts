@@ -27,7 +27,6 @@ export async function checkDatabasePackage({ database }: Config): Promise<Found>
   }
 }
 
-/** Checks the database, and everything that is stored in it. */
 export async function checkDatabase(loaded: Loaded): Promise<Found[]> {
   const { config } = loaded;
   const isPg = config.database.client === 'pg';

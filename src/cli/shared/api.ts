@@ -73,7 +73,6 @@ const isPaged = (name: string): name is PagedName => (PAGED as readonly string[]
 /** Most items of one page of the daemon. */
 const PAGE_SIZE = 1_000;
 
-/** An operation that was refused. */
 export class Refused extends CommandError {
   constructor(
     readonly problem: Partial<z.infer<typeof Problem>>,

@@ -135,7 +135,6 @@ class Runnable<Given> extends Named {
     return this;
   }
 
-  /** Runs the command by `work`. */
   runs(work: Work<Given>): Group {
     const { io, refusals } = this.group;
     this.commander.action(async () => {

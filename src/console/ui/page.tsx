@@ -6,7 +6,6 @@ import { href } from '../lib/router.js';
 import { Icon } from './icons.js';
 import { Empty, type EmptyProps } from './states.js';
 
-/** The heading of a page, and what stands beside it. */
 export function PageHead({ title, back, children }: PageHeadProps) {
   return (
     <header class="page-head">

@@ -95,11 +95,7 @@ export function createAccounts(
   }
 
   async function addMany(inputs: readonly NewAccount[], by?: Actor): Promise<AddManyResult> {
-    const checked = inputs.map((input, index) => ({
-      index,
-      input,
-      reason: newAccountRefusal(input, named),
-    }));
+    const checked = inputs.map((input, index) => ({ index, input, reason: newAccountRefusal(input, named) }));
     const wanted = checked.flatMap(({ index, input, reason }) =>
       reason === null ? [{ index, account: newAccount(input, deps.newId(), now()) }] : [],
     );

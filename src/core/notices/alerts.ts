@@ -43,7 +43,6 @@ export interface Alert {
 /** At most one alert of a type and object within this time. */
 export const ALERT_PAUSE_MS = HOUR_MS;
 
-/** Returns the key of an alert: type, object and occurrence. */
 export function alertKey({ type, object, event }: Alert): string {
   const hash = createHash('sha256').update(object).digest('base64url').slice(0, 22);
   return `${type} ${hash} ${event}`;

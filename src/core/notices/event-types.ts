@@ -60,7 +60,6 @@ export const EVENT_ACTIONS: ReadonlySet<string> = new Set([
   ...ALERTED_ACTIONS,
 ]);
 
-/** Returns the events of an audit entry. */
 export function auditEvents(entry: AuditEntry) {
   const { id, at, action, object, by, before, after } = entry;
   if (object.type !== 'account') {

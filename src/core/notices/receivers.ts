@@ -30,7 +30,6 @@ export const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toStri
 /** What happened, whoever gets it. Its key is the same whenever and wherever it is found. */
 export type Event = Omit<Announcement, 'keepUntil'>;
 
-/** Returns the notice of an event to a receiver. */
 export const eventNotice = (event: Event, { id: recipient, owner }: EventReceiver, id: string): Notice => ({
   keepUntil: event.at,
   ...event,

@@ -64,7 +64,6 @@ const PLAYER_SUBJECTS: Readonly<Record<TemplateName | 'suspended', Texts>> = {
   suspended: { zh: '您的账号已暂停', en: 'Your account is suspended' },
 };
 
-/** Texts to players. */
 export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
   expiring: {
     zh: '您的账号 {username} 将于 {expires}到期（{left}），请及时续费。',

@@ -31,7 +31,6 @@ const integer: Column = (table, name) => table.integer(name);
 const bigInteger: Column = (table, name) => table.bigInteger(name);
 const count: Column = (table, name) => table.integer(name).notNullable().defaultTo(0);
 
-/** A migration that adds columns to a table. */
 const columns = (name: string, table: string, added: Readonly<Record<string, Column>>): Migration => ({
   name,
   async up(db) {

@@ -38,7 +38,6 @@ export function toStartError(error: unknown, file: string): StartError {
 /** With less free space than this, SQLite may report an I/O error instead of a full disk. */
 const LEAST_SPACE_BYTES = 64 * 1024;
 
-/** Whether the disk of `file` has no space left. */
 function isDiskFull(file: string): boolean {
   const space = tryOr(null, () => statfsSync(dirname(file)));
   return space !== null && space.bavail * space.bsize < LEAST_SPACE_BYTES;

@@ -88,11 +88,7 @@ export function createNodeStore(context: StoreContext): NodeStore {
         .select('name', 'version');
       const versions = new Set(live.map((node) => node.version));
       versions.delete(version);
-      return {
-        isDrained,
-        isFirst: live[0]?.name === name,
-        otherVersions: [...versions],
-      };
+      return { isDrained, isFirst: live[0]?.name === name, otherVersions: [...versions] };
     },
 
     async release({ name, process }) {

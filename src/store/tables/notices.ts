@@ -41,7 +41,6 @@ const inScope = (db: Knex, { channel, recipient, owner }: NoticeScope): Knex.Que
     owner_id: owner,
   });
 
-/** The query of the waiting notices. */
 const waitingIn = (db: Knex, which: NoticeScope): Knex.QueryBuilder =>
   inScope(db, which).whereNotNull('due_at');
 

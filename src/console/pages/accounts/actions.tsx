@@ -18,7 +18,6 @@ const HandoverDialog = lazyDialog(async () => (await import('./handover.js')).Ha
 
 export type ActionName = BulkActionType | 'renew' | 'send' | 'password' | 'edit';
 
-/** Whether the guard has suspended the account, and not an operator. */
 export const isSuspendedByGuard = ({ suspendReason }: Account): boolean =>
   isTextKey(`login.outcome.${suspendReason}`);
 
@@ -83,7 +82,6 @@ interface ActionDialogProps {
   readonly account: Account;
   readonly action: ActionName;
   readonly onClose: () => void;
-  /** The account was changed. */
   readonly onChanged: () => void;
 }
 

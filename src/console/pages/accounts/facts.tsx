@@ -63,7 +63,6 @@ export function AccountFacts({ account }: { account: Account }) {
   );
 }
 
-/** What was sold, and to whom. */
 export function SoldFacts({ account }: { account: Account }) {
   const { plan, expiresAt } = account;
   const contacts = contactList(account);

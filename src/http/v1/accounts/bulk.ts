@@ -114,11 +114,7 @@ interface Skipping {
   readonly skipped: readonly SkippedAccount[];
 }
 
-const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): SkippedAccount => ({
-  id,
-  username,
-  reason,
-});
+const skip = ({ id, username }: Account, reason: SkippedAccount['reason']) => ({ id, username, reason });
 
 /** The effect on each account that the request selects. */
 function effectsOn(
@@ -151,10 +147,7 @@ function effectsOn(
 }
 
 /** The changes that were made, and the accounts that are gone or could not be written. */
-function sorted(
-  affected: readonly Affected[],
-  outcomes: Outcomes,
-): Skipping & { changed: readonly Affected[] } {
+function sorted(affected: readonly Affected[], outcomes: Outcomes) {
   const all = affected.map(
     ({ view }) => [view.account, outcomes.get(view.account.id) ?? 'not-found'] as const,
   );

@@ -100,7 +100,6 @@ export const AccountFilterBody = filters(z.boolean(), z.int().min(1).max(3_650))
   .omit({ authorizedAddress: true })
   .meta({ id: 'AccountFilterBody' });
 
-/** The keys by which lists of accounts are sorted. */
 const ACCOUNT_SORTS = {
   username: ({ account }) => account.username,
   createdAt: ({ account }) => account.createdAt,

@@ -174,7 +174,6 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
 
 type AccountIds = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the ids of the accounts of each operator that has any. */
 function accountsByOwner({ accounts }: Pick<Services, 'accounts'>): AccountIds {
   const owned = new Map<string, string[]>();
   for (const { account } of accounts.list())

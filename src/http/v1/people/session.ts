@@ -101,7 +101,7 @@ export const sessionRoutes = [
       const retryAfterS = attempts.begin(client);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       const principal = await uncountUnchecked(attempts, client, principals.verify(username, password));
-      if (!principal) return refuseLate(deps, client, username);
+      if (!principal) return wrongLoginProblem(deps, client, username);
       const { operator, secondFactor } = principal;
       const credentials = principal.fingerprint();
       const isNewAddress = !(await knownSources.has(operator?.id ?? null, client));
@@ -112,7 +112,7 @@ export const sessionRoutes = [
           return { problem: 'totp-required' };
         }
         const isGood = await checkCode(deps, principal, code, by);
-        if (isGood === false) return refuseLate(deps, client, username);
+        if (isGood === false) return wrongLoginProblem(deps, client, username);
         if (isGood !== true) {
           attempts.succeeded(client);
           return isGood;
@@ -208,7 +208,7 @@ async function budgetOf({ operators }: Services, { operator }: Caller) {
   return now && { bounds: now.budget, used: presentUsed(now.used) };
 }
 
-async function refuseLate(
+async function wrongLoginProblem(
   { attempts, log }: Services,
   address: string,
   username: string,

@@ -99,7 +99,7 @@ export const choice = <Value extends string | null>(
 });
 
 /** One of the egress classes or exits, by its name. */
-export const named = (what: Named, label: TextKey, none: TextKey) => ({
+export const named = (what: 'egressClasses' | 'exits', label: TextKey, none: TextKey) => ({
   label,
   none,
   ...choice<string | null>((own) => [
@@ -108,10 +108,8 @@ export const named = (what: Named, label: TextKey, none: TextKey) => ({
   ]),
 });
 
-type Named = 'egressClasses' | 'exits';
-
 /** The egress classes or exits that the user may choose: those that there are, or a seller's exits, and the account's own one. */
-export function useNamed(what: Named, own: string): readonly string[] {
+export function useNamed(what: 'egressClasses' | 'exits', own: string): readonly string[] {
   const user = useUser();
   const known = user?.[what] ?? [];
   const isOfSeller = what === 'exits' && user?.role === 'seller' && known.length > 0;
