@@ -8,6 +8,7 @@ import type { PgOptions } from './pg/database.js';
 import { openSqlite, type SqliteOptions } from './sqlite/database.js';
 import { toStartError } from './sqlite/errors.js';
 import { sqliteFile } from './sqlite/files.js';
+import { createApiTokenStore, createConsoleSessionStore } from './tables/access.js';
 import { createAccountStore } from './tables/accounts.js';
 import { createAgentSessionStore } from './tables/agent-sessions.js';
 import { createHeartbeatStore } from './tables/heartbeats.js';
@@ -19,7 +20,7 @@ import { createConfirmationStore, createPlayerLinkStore } from './tables/players
 import { createDeliveryStore } from './tables/runners.js';
 import { createRunStore } from './tables/runs.js';
 import { createSessionRecordStore } from './tables/session-records.js';
-import { createApiTokenStore, createConsoleSessionStore, createSettingStore } from './tables/settings.js';
+import { createSettingStore } from './tables/settings.js';
 import { createHeartbeatSumStore, createSampleStore } from './tables/statistics.js';
 import { createTrafficReportStore, createTrafficStore } from './tables/traffic.js';
 

@@ -51,11 +51,7 @@ export function createPgLiveSessionStore(
 
   function matching({ search, accountId, game, protocol }: LiveSessionFilter): Knex.QueryBuilder {
     const query = live();
-    having(query, {
-      'session.account_id': accountId,
-      'session.game_id': game,
-      'session.protocol': protocol,
-    });
+    having(query, { 'session.account_id': accountId, 'session.game_id': game, 'session.protocol': protocol });
     const texts = ['session.username', 'session.client', 'session.game_id'];
     const columns = [...texts, destination('host'), destination('address')];
     return search === '' ? query : containingIn(reads, query, columns, search);

@@ -33,12 +33,7 @@ import {
 const { route } = routesOf('Accounts');
 
 const TagUses = component('TagUses', {
-  items: z.array(
-    z.object({
-      tag: Tag,
-      accounts: Count,
-    }),
-  ),
+  items: z.array(z.object({ tag: Tag, accounts: Count })),
 });
 
 export const accountTagRoutes = [
