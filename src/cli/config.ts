@@ -29,8 +29,8 @@ export const addConfigCommands: AddCommands = (program) =>
 
     .command('print', 'print the effective configuration (defaults, file, environment) without secrets')
     .answers(async ({ load, json }) => {
-      const { settings, file } = await load();
-      const plain = toPlain(settings);
+      const { asRead, file } = await load();
+      const plain = toPlain(asRead);
       const from = file === null ? 'built-in defaults' : `defaults and ${file}`;
       const text = json ? '' : (await import('yaml')).stringify(plain).trimEnd();
       return [plain, `# ${from}, then PULSEGATE_ variables\n${text}`];

@@ -5,7 +5,7 @@ import { ConfigError } from './config-error.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import { applyOverrides, fromEnvironment, type Override } from './overrides.js';
 import { pathText, toProblems } from './problems.js';
-import { type Config, configSchema, egressWarnings, type Settings } from './schema.js';
+import { type Config, type ConfigAsRead, configSchema, egressWarnings } from './schema.js';
 import { findConfigFile, type LoadOptions } from './sources.js';
 import { isPlainObject, nameUnits, toPlain } from './units.js';
 import * as walk from './walk.js';
@@ -15,12 +15,12 @@ import { webhookWarnings } from './webhooks-schema.js';
 export interface Loaded {
   readonly config: Config;
   /** The same with keys and values as in a file, for `config print`. Secrets are wrapped. */
-  readonly settings: Settings;
+  readonly asRead: ConfigAsRead;
   /** The file that was read; null when none exists. */
   readonly file: string | null;
   /** Every key with its value and source; secrets are hidden. */
   readonly effective: () => readonly EffectiveEntry[];
-  /** Settings that are valid but insecure, or without effect. */
+  /** Keys whose values are valid but insecure, or without effect. */
   readonly warnings: readonly string[];
 }
 
@@ -49,13 +49,13 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     );
   }
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
-  const settings = { ...parsed.data, dataDir: resolve(cwd, parsed.data.dataDir) };
+  const asRead = { ...parsed.data, dataDir: resolve(cwd, parsed.data.dataDir) };
   return {
-    config: nameUnits(settings),
-    settings,
+    config: nameUnits(asRead),
+    asRead,
     file: name,
-    effective: () => effectiveEntries(settings, fileData, (path) => origin(all, path)),
-    warnings: [...webhookWarnings(settings.webhooks, settings.agents), ...egressWarnings(settings)],
+    effective: () => effectiveEntries(asRead, fileData, (path) => origin(all, path)),
+    warnings: [...webhookWarnings(asRead.webhooks, asRead.agents), ...egressWarnings(asRead)],
   };
 }
 
@@ -93,11 +93,11 @@ interface EffectiveEntry {
 
 /** @param overrideOf the `where` of the override that set the value at a path; undefined when none did */
 function effectiveEntries(
-  settings: Settings,
+  asRead: ConfigAsRead,
   fileData: unknown,
   overrideOf: (path: readonly string[]) => string | undefined,
 ): EffectiveEntry[] {
-  const plain = toPlain(settings);
+  const plain = toPlain(asRead);
   return [...everyKey(configSchema)].flatMap(({ path, schema }) => {
     // Sections are listed by their keys. Maps have no fixed keys and are listed as one value.
     if (isGroup(schema) && Object.keys(shapeOf(schema)).length > 0) return [];

@@ -308,7 +308,7 @@ export function egressWarnings({ egress: all }: { egress: Egress }): string[] {
 }
 
 /** The configuration as read: keys as in the file, durations and sizes as quantities, secrets wrapped. */
-export type Settings = z.output<typeof configSchema>;
+export type ConfigAsRead = z.output<typeof configSchema>;
 
 /** The configuration as the daemon uses it: durations under names that end in `Ms`, sizes in `Bytes`. */
-export type Config = WithUnits<Settings>;
+export type Config = WithUnits<ConfigAsRead>;

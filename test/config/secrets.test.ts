@@ -56,16 +56,16 @@ agents:
 
 describe('a configuration with secrets', () => {
   it('does not show them', async () => {
-    const { config, settings } = await loadText(VALID);
+    const { config, asRead } = await loadText(VALID);
     const lines: string[] = [];
     createLogger({ level: 'info', destination: { write: (line: string) => void lines.push(line) } }).info(
       { config },
       'configuration',
     );
     const shown = [
-      stringify(toPlain(settings)),
+      stringify(toPlain(asRead)),
       JSON.stringify(config),
-      JSON.stringify(settings),
+      JSON.stringify(asRead),
       inspect(config, { depth: 20, showHidden: true }),
       String(config.webhooks.secret),
       `${lines}`,

@@ -25,8 +25,8 @@ export function checkFiles({ config }: Loaded): Found[] {
 }
 
 /** Warns of files with secrets that other users of this machine can read. */
-export async function checkSecrets({ settings, effective, file }: Loaded): Promise<Found[]> {
-  const values = [...valuesIn(settings)];
+export async function checkSecrets({ asRead, effective, file }: Loaded): Promise<Found[]> {
+  const values = [...valuesIn(asRead)];
   const sources = effective();
   const findings: Found[] = [];
   const inFile = values.flatMap(({ path, value }) =>

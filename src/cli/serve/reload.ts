@@ -22,9 +22,9 @@ const isReloaded = (key: string, hasTls: boolean): boolean =>
   (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
 
 /** The keys that changed since the start and that SIGHUP does not reload. */
-export function needsRestart(started: Loaded, { config, settings }: Loaded): string[] {
+export function needsRestart(started: Loaded, { config, asRead }: Loaded): string[] {
   const hasTls = started.config.admin.tls.cert !== null && config.admin.tls.cert !== null;
-  return changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
+  return changedKeys(started.asRead, asRead).filter((key) => !isReloaded(key, hasTls));
 }
 
 /** Applies the reloadable keys, and logs the other changed keys, which need a restart. */
