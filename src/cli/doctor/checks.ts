@@ -75,8 +75,8 @@ export function versionFinding(
 /** Root may run this beside a daemon of another user: that one counts. */
 async function checkUser({ dataDir }: Config): Promise<Found | null> {
   if (process.geteuid?.() !== 0) return null;
-  const owner = (await stat(dataDir).catch(() => null))?.uid ?? 0;
-  if (owner !== 0) return ok(`the daemon's is ${owner}, the owner of ${dataDir}`);
+  const uid = (await stat(dataDir).catch(() => null))?.uid ?? 0;
+  if (uid !== 0) return ok(`the daemon's is ${uid}, the owner of ${dataDir}`);
   const user = await unitUser();
   if (user !== '' && user !== 'root') return ok(`the daemon's is ${user}, by pulsegate.service`);
   return warn('running as root; run the daemon as a dedicated user (systemd/pulsegate.service does)');
