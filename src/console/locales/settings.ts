@@ -1,4 +1,4 @@
-// Settings: groups and sections, retention, effective configuration.
+// The settings: their groups, the search, and every section but those of access (access.ts) and exits (audit.ts).
 import type { Texts } from './texts.js';
 
 export const settings = {
