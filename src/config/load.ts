@@ -107,7 +107,7 @@ function effectiveEntries(
     return [
       {
         path: path.join('.'),
-        // Not before it is read: a start reads none, and all of them would cost it some hundredths of its processor time.
+        // Not before it is read: a start reads none, and all of them would cost it a hundredth of its processor time.
         get value() {
           return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
         },
