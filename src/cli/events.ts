@@ -14,7 +14,6 @@ const isEnabled = enabling('--enable  send events to it', '--disable  discard wh
 const REFUSALS = {
   'no-receiver': 'No such receiver. See: pulsegate event-receiver list',
   'body.url': 'The URL must begin with http:// or https://.',
-  'body.types': 'No such type of events. See: etc/api.md, Events',
 };
 const secretOf = (secret: string | null): string =>
   secret === null ? '' : `\nSecret of its signatures, shown only now: ${secret}`;
