@@ -154,6 +154,22 @@ describe('accounts', () => {
     assert.equal((await link('clash', '--json')).code, 2);
   });
 
+  it('say after a new password that the link goes on working', async (t) => {
+    const one = await commandLine(
+      t,
+      `${SQLITE}admin: { playerPage: { enabled: true, url: "http://play.example" } }`,
+    );
+    await one.run(['account', 'add', 'ann', '--generate']);
+    const noteOf = async () => (await one.run(['account', 'update', 'ann', '--generate'])).stderr;
+    assert.doesNotMatch(await noteOf(), /The link of ann/);
+    await one.run(['account', 'subscription', 'create', 'ann']);
+    const replace = 'pulsegate account subscription create ann --yes';
+    assert.match(
+      await noteOf(),
+      new RegExp(`^The link of ann goes on working\\. To replace it: ${replace}$`, 'm'),
+    );
+  });
+
   it('are refused when the name is taken', async () => {
     const { code, stderr } = await cli.run(['account', 'add', 'random', '--generate']);
     assert.deepEqual([code, stderr], [1, 'An account with this user name already exists.\n']);

@@ -224,6 +224,10 @@ export const addUpdate: AddCommands = (account) =>
         };
         return run.call('PATCH /accounts/{id}', { params: { id }, body, ifMatch });
       });
-      if (chosen !== undefined) return printCredentials(run, { ...updated, ...chosen });
-      return [updated, `Updated ${updated.username}.`];
+      const { id, username } = updated;
+      if (chosen === undefined) return [updated, `Updated ${username}.`];
+      const { createdAt } = await run.call('GET /accounts/{id}/subscription', { params: { id } });
+      const replace = `pulsegate account subscription create ${username} --yes`;
+      if (createdAt !== null) run.note(`The link of ${username} goes on working. To replace it: ${replace}`);
+      return printCredentials(run, { ...updated, ...chosen });
     });

@@ -60,13 +60,13 @@ const player = {
   'player.signOut': ['Sign out', '断开'],
   'player.signOut.sure': ['End all connections from {address}?', '断开来自 {address} 的全部连接？'],
   'player.signOut.hint': [
-    'An app that knows the password can connect again. To prevent this, set a new password.',
-    '知道密码的应用会重新连接；要阻止它，请设置新密码。',
+    'An app that knows the password can connect again: to prevent this, set a new password. An app that has this link too: ask for a new link.',
+    '知道密码的应用会重新连接；要阻止它，请设置新密码。持有此链接的应用也会重新连接：请索取新链接。',
   ],
   'player.password.new': ['New password and link', '新密码和连接地址'],
   'player.password.text': [
-    'The server does not store your password. A new one is shown once, with links for your apps; all devices are disconnected.',
-    '服务器不保存您的密码。新密码只显示一次，并附上各种应用的连接格式；所有设备会被断开。',
+    'The server does not store your password. A new one is shown once, with links for your apps; all devices are disconnected. Apps that you set up by the link go on working.',
+    '服务器不保存您的密码。新密码只显示一次，并附上各种应用的连接格式；所有设备会被断开。通过链接导入的应用可继续使用。',
   ],
   'player.password.random': ['Make a new password', '生成新密码'],
   'player.password.sure': [
