@@ -170,6 +170,8 @@ export function tableTests(getWorld: () => World): void {
     await page.click('.segments >> text=Game');
     await page.click('tbody >> text=arena1');
     await page.waitForSelector('.chip >> text=Game arena1');
+    await visit('/traffic?from=2026-01-02&until=2026-01-01');
+    await page.waitForSelector('main >> text=First day: must make a range of 1 to 366 days');
     assert.deepEqual(errors, []);
   });
 

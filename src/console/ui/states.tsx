@@ -89,7 +89,10 @@ function refusedFields(error: unknown): ReadonlyMap<string, string> {
 }
 
 /** The name of the field, and of the channel of notices that it belongs to. */
-function labelOf(path: string): string {
+function labelOf(field: FieldError): string {
+  const path = pathOf(field);
+  const ofRange = `list.days.${path}`;
+  if (field.path.startsWith('query.') && isTextKey(ofRange)) return t(ofRange);
   const label = fieldLabel(path);
   return label === path ? fieldLabel(path.split('.').at(-1) ?? path) : label;
 }
@@ -114,9 +117,7 @@ function explain(error: unknown): { title: string; next: string; detail: string 
   const name = LIKE[code] ?? code;
   // Of another version of the daemon a code may be unknown here.
   const known = isTextKey(`error.${name}.next`) ? (name as 'internal') : 'internal';
-  const wrong = fields.map((field) =>
-    t('audit.field', { field: labelOf(pathOf(field)), value: fieldText(field) }),
-  );
+  const wrong = fields.map((field) => t('audit.field', { field: labelOf(field), value: fieldText(field) }));
   const detail = error instanceof ApiError ? detailText(error) : String(error);
   return {
     title: t(`error.${known}`),
