@@ -62,6 +62,7 @@ describe('a subscription', needs('openssl'), () => {
     const { certFile: cert, keyFile: key } = certificate;
     daemon = await startTestDaemon(scope, {
       config: {
+        timeZone: 'Asia/Shanghai',
         socks: {
           publicHost: '127.0.0.1',
           exitSuffix: ['jp', 'missing'],
@@ -222,7 +223,7 @@ describe('a subscription', needs('openssl'), () => {
     };
     assert.equal(await nameAfter({ isEnabled: false }), '已停用 · Disabled');
     assert.equal(
-      await nameAfter({ isEnabled: true, expiresAt: '2020-02-03T00:00:00Z' }),
+      await nameAfter({ isEnabled: true, expiresAt: '2020-02-02T16:00:00Z' }),
       '已过期 · Expired 2020-02-03',
     );
     assert.equal(await nameAfter({ expiresAt: null }), undefined);

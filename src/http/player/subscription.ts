@@ -14,6 +14,7 @@ import {
 } from '../../core/accounts/player/subscription-formats.js';
 import { isByGuard } from '../../core/accounts/usage/guard.js';
 import { mayOwnerUse } from '../../core/exits/exit.js';
+import { shownIn } from '../../core/time/time-zone.js';
 import { refuse } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
 import { etagOf } from '../api/route.js';
@@ -25,7 +26,7 @@ import { linkAddressFor } from '../v1/settings/players.js';
 type Context = ParameterizedContext<AdminState>;
 type Deps = Pick<
   Services,
-  'playerPage' | 'publicAddress' | 'socks' | 'reach' | 'exits' | 'usage' | 'pac' | 'now'
+  'playerPage' | 'publicAddress' | 'socks' | 'reach' | 'exits' | 'usage' | 'pac' | 'now' | 'timeZone'
 >;
 
 /** The token of a request, and the password that it makes. */
@@ -74,7 +75,7 @@ async function sendSubscription(
   const all = await entriesFor(deps, ctx, { username: account.username, password, owner: account.owner });
   const { quotaBytes: quota } = account.limits;
   const usage = deps.usage.view(account);
-  const blocked = blockedName(account, usage.periodBytes, deps.now());
+  const blocked = blockedName(account, usage.periodBytes, deps.now(), deps.timeZone);
   // Programs show no texts, only names of entries.
   const entries = blocked === null ? all : all.slice(0, 1).map((entry) => ({ ...entry, name: blocked }));
   const { type, extension, text } = subscriptionText(format, entries, title);
@@ -111,12 +112,12 @@ export async function entriesFor(
 }
 
 /** The name of the only entry of an account that cannot be used now; null: it can. In both languages: programs do not tell theirs. */
-function blockedName(account: Account, periodBytes: number, now: number): string | null {
+function blockedName(account: Account, periodBytes: number, now: number, zone: string): string | null {
   const day = (at: number | null): string =>
-    at === null ? '' : ` ${new Date(at).toISOString().slice(0, 10)}`;
+    at === null ? '' : ` ${new Date(shownIn(zone, at)).toISOString().slice(0, 10)}`;
   const { quotaBytes } = account.limits;
   if (!account.isEnabled) return '已停用 · Disabled';
-  if (isSuspended(account, now)) return suspendedName(account);
+  if (isSuspended(account, now)) return suspendedName(account, day(account.suspendedUntil));
   if (isExpired(account, now)) return `已过期 · Expired${day(account.expiresAt)}`;
   if (quotaBytes !== null && periodBytes >= quotaBytes) return '流量已用完 · Quota used up';
   return null;
@@ -125,11 +126,11 @@ function blockedName(account: Account, periodBytes: number, now: number): string
 /** Longest reason in the name of an entry, in characters: programs cut off what is longer. */
 const MAX_REASON = 40;
 
-function suspendedName({ suspendedUntil: until, suspendReason: reason }: Account): string {
+function suspendedName({ suspendedUntil: until, suspendReason: reason }: Account, day: string): string {
   const isLong = (reason?.length ?? 0) > MAX_REASON;
   const why = reason === null || isLong || isByGuard(reason) ? '' : `: ${reason}`;
   if (until === null || isUntilLifted(until)) return `已暂停 · Suspended${why}`;
-  return `已暂停至 · Suspended until ${new Date(until).toISOString().slice(0, 10)}${why}`;
+  return `已暂停至 · Suspended until${day}${why}`;
 }
 
 /** The first address in the operator's contact. */
