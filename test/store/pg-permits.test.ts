@@ -21,7 +21,7 @@ async function open(t: TestContext): Promise<Knex> {
 async function addNode(db: Knex, leaseMs = LEASE_MS) {
   const process = randomUUID();
   const now = Date.now();
-  const names = { name: process, folderId: process, process, version: '1' };
+  const names = { name: process, owner: process, process, version: '1' };
   const times = { started_at: now, renewed_at: now, lease_until: now + leaseMs };
   await db('nodes').insert({ ...names, ...times, addresses: '{}', load: '{}' });
   const store = createPgPermitStore(db, process, createPgChangeRecorder(db, process));
