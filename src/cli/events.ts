@@ -11,10 +11,7 @@ const types = repeated(
   (text) => [text as 'account.created'],
 );
 const isEnabled = enabling('--enable  send events to it', '--disable  discard what waits, and send nothing');
-const REFUSALS = {
-  'no-receiver': 'No such receiver. See: pulsegate event-receiver list',
-  'body.url': 'The URL must begin with http:// or https://.',
-};
+const REFUSALS = { 'no-receiver': 'No such receiver. See: pulsegate event-receiver list' };
 const secretOf = (secret: string | null): string =>
   secret === null ? '' : `\nSecret of its signatures, shown only now: ${secret}`;
 

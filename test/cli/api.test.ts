@@ -222,6 +222,11 @@ describe('commands with a running daemon and without one', () => {
 
   it('event-receiver changes, tests and removes a receiver, and event-delivery sends again', async (t) => {
     const receiver = await startReceiver(t);
+    const withPassword = await run(
+      running,
+      'event-receiver add http://me:word@127.0.0.1/ --type account.created',
+    );
+    assert.match(withPassword.stderr, /^url: must be an http.* URL without a user name or password in it/);
     const added = await run(running, `event-receiver add ${receiver.url} --type account.created --json`);
     const { id, secret } = added.json() as { id: string; secret: string };
     assert.match(secret, /^whsec_/);
