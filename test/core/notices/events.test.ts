@@ -198,7 +198,16 @@ test('a seller gets events of its own accounts, and only at addresses that egres
     (await typesOf(one)).filter((type) => !/^(account|session)\./.test(type)),
     [],
   );
-  const own = await addReceiver(one, receiver.url, ['account.created', 'node.lost']);
+  const others = { url: receiver.url, types: ['account.created', 'node.lost'] };
+  const own = await addReceiver(one, receiver.url, ['account.created']);
+  for (const refused of [
+    await one('POST', RECEIVERS, others),
+    await one('PATCH', `${RECEIVERS}/${own.id}`, { types: others.types }),
+  ]) {
+    const [error] = bodyOf(refused, 400)['errors'] as Json[];
+    assert.equal(error?.['path'], 'body.types.1');
+    assert.match(String(error?.['message']), /^must be one of account\.created, .*account\.quota$/);
+  }
   await addAccount(two, 'of two');
   await addAccount(daemon.api, 'of nobody');
   await addAccount(one, 'of one');

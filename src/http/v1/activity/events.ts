@@ -6,7 +6,7 @@ import { withTimes } from '../../../core/clock.js';
 import { isHttpUrl } from '../../../core/endpoints.js';
 import { EVENT_NAMES, isOfAccount } from '../../../core/notices/event-types.js';
 import { type EventReceiver, newSecret, type ReceiverRefusal } from '../../../core/notices/receivers.js';
-import { failure, type ProblemAnswer } from '../../api/problem.js';
+import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Count, component, fault, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
@@ -53,9 +53,8 @@ export const eventReceiverRoutes = [
       component('EventReceivers', { items: z.array(Receiver), types: z.array(EventType) }),
     ],
     async handle({ caller }, services) {
-      const { operator } = caller;
       const own = services.eventReceivers.current().filter((each) => isOwn(caller, each));
-      const types = EVENT_NAMES.filter((name) => operator === null || isOfAccount(name));
+      const types = EVENT_NAMES.filter((name) => caller.operator === null || isOfAccount(name));
       return { body: { items: own.map((each) => presented(services, each, null)), types } };
     },
   }),
@@ -66,6 +65,8 @@ export const eventReceiverRoutes = [
     success: [201, 'Added; only this answer has the secret.', Receiver],
     problems: [409],
     async handle({ body, caller, kept }, services) {
+      const refused = typesProblem(caller, body.types);
+      if (refused) return refused;
       const of = { id: randomUUID(), owner: caller.operator?.id ?? null, createdAt: services.now() };
       const secret = kept.secret('secret', newSecret);
       const receiver = { isEnabled: true, ...withoutUndefined(body), ...of, secret };
@@ -85,7 +86,9 @@ export const eventReceiverRoutes = [
     },
     success: [200, 'Changed.', Receiver],
     async handle({ params: { id }, body: { newSecret: isNew, ...fields }, caller, kept }, services) {
-      if (!ownOf(services, caller, id)) return problemOf('no-receiver');
+      const own = ownOf(services, caller, id);
+      const refused = own ? typesProblem(caller, fields.types) : problemOf('no-receiver');
+      if (refused) return refused;
       const secret = isNew ? kept.secret('secret', newSecret) : null;
       const change = { ...withoutUndefined(fields), ...(secret === null ? {} : { secret }) };
       const refusal = await services.eventReceivers.set(id, change, actorOf(caller));
@@ -160,6 +163,13 @@ const isOwn = ({ operator }: Caller, { owner }: EventReceiver): boolean =>
 function ownOf({ eventReceivers }: Services, caller: Caller, id: string): EventReceiver | null {
   const receiver = eventReceivers.get(id);
   return receiver && isOwn(caller, receiver) ? receiver : null;
+}
+
+/** Sellers are sent no others. */
+function typesProblem({ operator }: Caller, types: readonly string[] = []): ProblemAnswer | null {
+  const index = operator === null ? -1 : types.findIndex((type) => !isOfAccount(type));
+  const allowed = EVENT_NAMES.filter(isOfAccount).join(', ');
+  return index < 0 ? null : invalid(`body.types.${index}`, 'option', { allowed });
 }
 
 function saved(services: Services, receiver: EventReceiver, secret: string | null) {
