@@ -10,6 +10,11 @@ import type { Handed, HandedPair } from './handed.js';
 import type { LocalEnd } from './local-end.js';
 import type { AccountRates, EngineClock, Meter } from './rates.js';
 
+const KEEPALIVE_IDLE_S = 60;
+const KEEPALIVE_SPREAD_S = 30;
+/** How long connection `n` has no packet before its first TCP keepalive probe. Thousands sent in one instant would be dropped by queues. */
+export const keepAliveIdleS = (n: number): number => KEEPALIVE_IDLE_S - (n % KEEPALIVE_SPREAD_S);
+
 /** What a stream reports. Nothing is reported from within a call of one of the stream's own methods. */
 export interface StreamListener {
   /** Bytes arrived. `chunk` belongs to the engine and is overwritten after this call: copy what must last. */

@@ -1,7 +1,7 @@
 // A connected TCP or Unix socket in the native loop: what is ready is remembered (epoll is edge-triggered), read through
 // one buffer that all streams share, and reported to a listener or to the relay that has taken the stream over.
 import type { Endpoint } from '../../../core/ip.js';
-import type { Stream, StreamListener } from '../io.js';
+import { keepAliveIdleS, type Stream, type StreamListener } from '../io.js';
 import * as c from './libc.js';
 import { type Loop, NOT_WATCHED, type Registration, type Task, type Watcher } from './loop.js';
 import { readSockaddr } from './sockaddr.js';
@@ -9,12 +9,7 @@ import { readSockaddr } from './sockaddr.js';
 export const STREAM_EVENTS = c.EPOLLIN | c.EPOLLPRI | c.EPOLLOUT | c.EPOLLRDHUP | c.EPOLLET;
 /** What one recv takes at most; a flow that fills it is bulk, which is moved by splice. */
 export const READ_BYTES = 16 * 1024;
-/**
- * Time without a packet before the first TCP keepalive probe, at most, and how much sooner it may be sent; time between probes; in
- * seconds. If thousands of connections had the same time, their probes would leave in one instant, and queues would drop them.
- */
-const KEEPALIVE_IDLE_S = 60;
-const KEEPALIVE_SPREAD_S = 30;
+/** Time between TCP keepalive probes, in seconds. */
 const KEEPALIVE_INTERVAL_S = 30;
 /** Number of probes without an answer after which a connection is closed: at most five minutes after the last packet. */
 const KEEPALIVE_PROBES = 8;
@@ -265,7 +260,7 @@ export class NativeStream implements Stream, Watcher, Task {
 /** Turns on TCP keepalive (tcp(7)); connections inherit it from their listening socket. */
 export function setKeepAlive(libc: Pick<c.Libc, 'setOption'>, fd: number): void {
   libc.setOption(fd, c.SOL_SOCKET, c.SO_KEEPALIVE, 1);
-  libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPIDLE, KEEPALIVE_IDLE_S - (fd % KEEPALIVE_SPREAD_S));
+  libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPIDLE, keepAliveIdleS(fd));
   libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
   libc.setOption(fd, c.IPPROTO_TCP, c.TCP_KEEPCNT, KEEPALIVE_PROBES);
 }

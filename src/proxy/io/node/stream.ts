@@ -1,16 +1,14 @@
 // A stream of the node engine: implements Stream by a net.Socket.
 import type { Socket } from 'node:net';
 import { type Endpoint, withoutMapping } from '../../../core/ip.js';
-import type { Stream, StreamListener } from '../io.js';
+import { keepAliveIdleS, type Stream, type StreamListener } from '../io.js';
 
-const KEEP_ALIVE_IDLE_S = 60;
-const KEEP_ALIVE_SPREAD_S = 30;
-let keptAlive = 0;
+let calls = 0;
 
-/** Turns on TCP keepalive. The first probes of connections are spread in time, as those of the native engine are. */
+/** Turns on TCP keepalive. */
 export function setKeepAlive(socket: Socket): void {
-  keptAlive = (keptAlive + 1) % KEEP_ALIVE_SPREAD_S;
-  socket.setKeepAlive(true, (KEEP_ALIVE_IDLE_S - keptAlive) * 1000);
+  calls += 1;
+  socket.setKeepAlive(true, keepAliveIdleS(calls) * 1000);
 }
 
 const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
