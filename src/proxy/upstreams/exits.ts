@@ -118,10 +118,7 @@ export class WorkerExits {
     this.#known = new Map(known.map((each) => [each.exit.name, each]));
     this.#default = [...this.#known.values()].find(({ exit }) => exit.isDefault)?.exit.name ?? null;
     this.hasAddress = addressesOf(exits);
-    const ways = new Set([
-      ...exits.flatMap(waysOf),
-      ...this.#fixed.map(({ upstreams: [first] }) => first?.id),
-    ]);
+    const ways = new Set(known.flatMap(wayIdsOf));
     for (const way of this.#health.keys()) if (!ways.has(way)) this.#health.delete(way);
   }
 
@@ -151,13 +148,13 @@ export class WorkerExits {
     };
   }
 
-  /** Every way out of every exit. A proxy of the configuration is in no field of its exit. */
+  /** Every way out of every exit. */
   ways(accountId: string): readonly ExitWay[] {
-    return [...this.#known.values()].flatMap(({ exit, upstreams }) => {
+    return [...this.#known.values()].flatMap((known) => {
+      const { exit, upstreams } = known;
       const use = this.use(exit.name, accountId, false);
       if (!use) return [];
-      const ids = upstreams.length > 0 ? upstreams.map(({ id }) => id) : waysOf(exit);
-      return ids.map((id, i) => {
+      return wayIdsOf(known).map((id, i) => {
         const addresses = exit.addresses.slice(i, i + 1);
         const isIpv6 = addresses[0]?.includes(':') ?? exit.family === 'ipv6';
         const end = endOf({ ...exit, addresses, family: null }, isIpv6, 0, randomBytes(16));
@@ -227,6 +224,10 @@ function endOf(exit: Exit, isIpv6: boolean, turn: number, host: Uint8Array): Loc
   const { address = null, isOfNetwork = false } = chosen ?? {};
   return { address, isFree: isOfNetwork, interface: exit.interface, mark: exit.mark };
 }
+
+/** A proxy of the configuration is in no field of its exit. */
+const wayIdsOf = ({ exit, upstreams }: Known): readonly string[] =>
+  upstreams.length > 0 ? upstreams.map(({ id }) => id) : waysOf(exit);
 
 function upstreamsOf({ name, names, upstreams }: Exit): readonly Upstream[] {
   return upstreams.flatMap(({ proxy, username, password }) => {
