@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { withTimes } from '../../../core/clock.js';
 import { isHttpUrl } from '../../../core/endpoints.js';
-import { EVENT_NAMES, isOfAccount } from '../../../core/notices/event-types.js';
+import { EVENT_NAMES, type EventName, isOfAccount } from '../../../core/notices/event-types.js';
 import { type EventReceiver, newSecret, type ReceiverRefusal } from '../../../core/notices/receivers.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
@@ -54,8 +54,7 @@ export const eventReceiverRoutes = [
     ],
     async handle({ caller }, services) {
       const own = services.eventReceivers.current().filter((each) => isOwn(caller, each));
-      const types = EVENT_NAMES.filter((name) => caller.operator === null || isOfAccount(name));
-      return { body: { items: own.map((each) => presented(services, each, null)), types } };
+      return { body: { items: own.map((each) => presented(services, each, null)), types: typesFor(caller) } };
     },
   }),
   route(`POST ${path}`, 'addEventReceiver', 'events:write', {
@@ -165,11 +164,14 @@ function ownOf({ eventReceivers }: Services, caller: Caller, id: string): EventR
   return receiver && isOwn(caller, receiver) ? receiver : null;
 }
 
-/** Sellers are sent no others. */
-function typesProblem({ operator }: Caller, types: readonly string[] = []): ProblemAnswer | null {
-  const index = operator === null ? -1 : types.findIndex((type) => !isOfAccount(type));
-  const allowed = EVENT_NAMES.filter(isOfAccount).join(', ');
-  return index < 0 ? null : invalid(`body.types.${index}`, 'option', { allowed });
+/** Sellers are sent no others than those of accounts. */
+const typesFor = ({ operator }: Caller) =>
+  EVENT_NAMES.filter((name) => operator === null || isOfAccount(name));
+
+function typesProblem(caller: Caller, types: readonly EventName[] = []): ProblemAnswer | null {
+  const allowed = typesFor(caller);
+  const index = types.findIndex((type) => !allowed.includes(type));
+  return index < 0 ? null : invalid(`body.types.${index}`, 'option', { allowed: allowed.join(', ') });
 }
 
 function saved(services: Services, receiver: EventReceiver, secret: string | null) {
