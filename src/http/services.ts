@@ -61,6 +61,7 @@ export interface Services {
   readonly calendar: Calendar;
   /** Of the schedules of accounts. */
   readonly timeZone: string;
+  /** Of one account. */
   readonly maxAuthorizedAddresses: number;
   /** Where an upload is kept until it is imported; null: files are read where they are. */
   readonly uploadFolder: string | null;

@@ -19,7 +19,7 @@ export class PlaneRequests {
     return this.#token;
   }
 
-  /** Resolves when the workers have done what they have been told so far, and have taken over what was handed to them. */
+  /** Resolves when the workers have handled the messages that were sent so far, and have taken over what was handed to them. */
   async synced(workers = this.workers): Promise<void> {
     await Promise.all(workers.map((worker) => worker.ask({ kind: 'sync', token: this.nextToken() })));
   }
