@@ -6,7 +6,7 @@ import { type AccountChange, changed } from '../core/accounts/account-input.js';
 import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { type Change, OverBudget } from '../core/accounts/plans/budget.js';
-import type { Actor, AuditStore } from '../core/audit/audit.js';
+import { type Actor, type AuditStore, auditRecord } from '../core/audit/audit.js';
 import {
   createItems,
   type ImportedLine,
@@ -220,14 +220,11 @@ function createImportEntry({ audit, by, fileName }: ImportDeps) {
   return {
     /** Creates the entry once. Returns the actor for the audit entries of the accounts. */
     async begin(): Promise<Actor> {
-      importId ??= await audit.begin({
+      const object = { type: 'import', id: null, name: fileName } as const;
+      importId ??= await audit.begin(
         // The key of the request is stored with the first change.
-        by: { ...by, requestKey: undefined },
-        action: 'account.import',
-        object: { type: 'import', id: null, name: fileName },
-        before: null,
-        after: after(),
-      });
+        auditRecord({ ...by, requestKey: undefined }, 'account.import', object, null, after()),
+      );
       return { ...by, importId };
     },
 

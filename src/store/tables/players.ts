@@ -1,6 +1,7 @@
 // The tables of players: player_links, their secret addresses; contact_codes, by which they confirm an address, and the confirmed ones.
 import { createHash } from 'node:crypto';
 import type { PlayerLinks } from '../../core/accounts/player/subscription.js';
+import { auditRecord } from '../../core/audit/audit.js';
 import type { ConfirmationStore, PlayerAddress } from '../../core/notices/confirmations.js';
 import type { StoreContext } from '../database.js';
 import { find, having, inTransaction, toRow } from '../sql.js';
@@ -28,14 +29,7 @@ export function createPlayerLinkStore({ db, recordAudit }: StoreContext): Player
         if (!account || !mayChange(operator, account.owner)) return false;
         const removed = await trx('player_links').where({ account_id: id }).delete();
         const object = { type: 'account', id, name: username } as const;
-        const record = {
-          by,
-          action: 'account.player-link-revoke',
-          object,
-          before: null,
-          after: null,
-        } as const;
-        if (removed > 0) await recordAudit(trx, [record]);
+        if (removed > 0) await recordAudit(trx, [auditRecord(by, 'account.player-link-revoke', object)]);
         return removed > 0;
       }),
   };

@@ -1,6 +1,6 @@
 // /api/v1/sessions: lists and ends live SOCKS sessions.
 import { z } from 'zod';
-import type { Actor, AuditRecord } from '../../../core/audit/audit.js';
+import { type Actor, type AuditRecord, auditRecord } from '../../../core/audit/audit.js';
 import { iso } from '../../../core/clock.js';
 import { originOf } from '../../../core/geo.js';
 import type { Endpoint } from '../../../core/ip.js';
@@ -118,13 +118,7 @@ export const liveSessionRoutes = [
       const importId =
         ended.length < 2
           ? undefined
-          : await audit.begin({
-              by,
-              action: 'session.end',
-              object: { type: 'session', id: null, name: null },
-              before: null,
-              after: { count: ended.length },
-            });
+          : await audit.begin(auditRecord(by, 'session.end', SEVERAL, null, { count: ended.length }));
       await audit.add(endRecords(ended, { ...by, importId }));
       return { body: { ended: ended.length } };
     },
@@ -146,6 +140,8 @@ function present({ client, destination, openedAt, outgoing, rateUp, rateDown, ..
 export const outgoingOf = (end: Endpoint | null) =>
   end === null || end.port === 0 ? null : { address: end.address || null, port: end.port };
 const endOf = ({ address, port }: Endpoint): Endpoint => ({ address, port });
+
+const SEVERAL: AuditRecord['object'] = { type: 'session', id: null, name: null };
 
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>
   ended.map(({ accountId, username, client, destination }) => ({

@@ -1,6 +1,7 @@
 // /api/v1/settings/retention, /api/v1/settings/effective and /api/v1/backup: how long the daemon keeps data, the configuration in
 // force, and a copy of all data.
 import { z } from 'zod';
+import { auditRecord } from '../../../core/audit/audit.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Time } from '../../api/schemas.js';
@@ -56,9 +57,7 @@ export const backupRoutes = [
       if (typeof file === 'string') return failure('conflict', REFUSALS[file]);
       const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
       try {
-        await audit.add([
-          { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },
-        ]);
+        await audit.add([auditRecord(actorOf(caller), 'backup.download', object)]);
       } catch (error) {
         // The file has no name any more, and would take its space until the daemon stops.
         file.destroy();
