@@ -72,7 +72,6 @@ export function createAdminCredentials(options: {
     key: ADMIN_CREDENTIALS_KEY,
     initial: null,
     parse: parseStored,
-    format: (stored) => JSON.stringify(stored),
   });
   // Cached, because every request needs it.
   let fingerprint: { readonly of: Stored | null; readonly text: string } | null = null;

@@ -148,22 +148,11 @@ export function createRecoveryCodes(
   object: AuditRecord['object'] = ADMINISTRATOR,
 ) {
   const key = `${prefix}.recovery-codes`;
-  const setting = createSetting<Codes>({
-    store: settings,
-    key,
-    initial: [],
-    parse: (text) => (text === '' ? [] : (JSON.parse(text) as Codes)),
-    format: (hashes) => JSON.stringify(hashes),
-  });
+  const setting = createSetting<Codes>({ store: settings, key, initial: [] });
 
+  const shown = (codes: Codes) => ({ recoveryCodes: codes.length });
   const auditOf = (next: Codes, action: AuditAction, by: Actor): AuditRecord =>
-    auditRecord(
-      by,
-      action,
-      object,
-      { recoveryCodes: setting.value().length },
-      { recoveryCodes: next.length },
-    );
+    auditRecord(by, action, object, shown(setting.value()), shown(next));
 
   return {
     key,

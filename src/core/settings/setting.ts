@@ -59,9 +59,10 @@ interface SettingOptions<Value> {
   readonly key: string;
   /** The value until the first read. */
   readonly initial: Value;
-  /** Parses the stored text, which is empty when nothing is stored. Throws for an invalid text. */
-  readonly parse: (text: string) => Value;
-  readonly format: (value: Value) => string;
+  /** Parses the stored text, which is empty when nothing is stored. Throws for an invalid text. Default: JSON, `initial` for none. */
+  readonly parse?: (text: string) => Value;
+  /** Default: JSON. */
+  readonly format?: (value: Value) => string;
 }
 
 /** How often a change is made again. Each time, another process has written the setting. */
@@ -72,9 +73,14 @@ class WrittenMeanwhile extends Error {
   override readonly name = 'WrittenMeanwhile';
 }
 
-export function createSetting<Value>(options: SettingOptions<Value>) {
-  const { store, key, parse, format } = options;
-  let current = options.initial;
+export function createSetting<Value>({
+  store,
+  key,
+  initial,
+  parse = (text) => (text === '' ? initial : (JSON.parse(text) as Value)),
+  format = (value) => JSON.stringify(value),
+}: SettingOptions<Value>) {
+  let current = initial;
   /** The text of the current value; undefined: it is not the stored one. */
   let text: string | null | undefined;
   const inTurn = createTurns();
@@ -133,33 +139,27 @@ export function createSetting<Value>(options: SettingOptions<Value>) {
 /** A setting whose changes the audit log shows. */
 export type AuditedSetting<Value> = ReturnType<typeof createAuditedSetting<Value>>;
 
-/** Unless `parse` and `format` say otherwise, the value is stored as JSON, and `initial` applies while nothing is stored. */
 export function createAuditedSetting<Value>({
   name,
   audited,
   ...options
-}: Pick<SettingOptions<Value>, 'store' | 'key' | 'initial'> &
-  Partial<SettingOptions<Value>> & {
-    /** Of the setting in the audit log. */
-    readonly name:
-      | 'event-receivers'
-      | 'exits'
-      | 'game rules'
-      | 'notices'
-      | 'pac'
-      | 'plans'
-      | 'public-address'
-      | 'retention'
-      | 'time-zone'
-      | 'whitelist';
-    /** The values before and after a change, as the audit log shows them. */
-    readonly audited: (before: Value, after: Value) => Audited;
-  }) {
-  const { value, change, ...setting } = createSetting<Value>({
-    parse: (text) => (text === '' ? options.initial : (JSON.parse(text) as Value)),
-    format: (value) => JSON.stringify(value),
-    ...options,
-  });
+}: SettingOptions<Value> & {
+  /** Of the setting in the audit log. */
+  readonly name:
+    | 'event-receivers'
+    | 'exits'
+    | 'game rules'
+    | 'notices'
+    | 'pac'
+    | 'plans'
+    | 'public-address'
+    | 'retention'
+    | 'time-zone'
+    | 'whitelist';
+  /** The values before and after a change, as the audit log shows them. */
+  readonly audited: (before: Value, after: Value) => Audited;
+}) {
+  const { value, change, ...setting } = createSetting<Value>(options);
   const object = { type: 'settings', id: setting.key, name } as const;
   const action = name === 'game rules' ? 'settings.games' : (`settings.${name}` as const);
   return {

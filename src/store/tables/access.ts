@@ -27,10 +27,7 @@ export function createApiTokenStore(context: StoreContext): ApiTokenStore {
       }),
 
     async remove(id, audit) {
-      await changeSetting(context, API_TOKENS_KEY, audit, async (trx) => {
-        await trx('api_tokens').where({ id }).delete();
-        return true;
-      });
+      await changeSetting(context, API_TOKENS_KEY, audit, (trx) => trx('api_tokens').where({ id }).delete());
     },
 
     async used(id, at, from) {
@@ -49,11 +46,8 @@ function toToken(token: TokenRow): ApiToken {
 
 export function createConsoleSessionStore(context: StoreContext): ConsoleSessionStore {
   const { db, following } = context;
-  const change = async (write: (trx: Knex) => Promise<unknown>): Promise<void> => {
-    await changeSetting(context, CONSOLE_SESSIONS_KEY, undefined, async (trx) => {
-      await write(trx);
-      return true;
-    });
+  const change = async (write: (trx: Knex.Transaction) => Promise<unknown>): Promise<void> => {
+    await changeSetting(context, CONSOLE_SESSIONS_KEY, undefined, write);
   };
 
   return {

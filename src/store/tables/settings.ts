@@ -10,16 +10,16 @@ import { inTransaction } from '../sql.js';
 
 /**
  * Changes what other processes read again by the key of a setting, in one transaction with its entry in the audit log.
- * @param write returns false when it changes nothing
+ * @param write resolves to false when it changes nothing
  */
 export const changeSetting = (
   { db, recordChange, recordAudit }: Pick<StoreContext, 'db' | 'recordChange' | 'recordAudit'>,
   key: string,
   audit: AuditRecord | undefined,
-  write: (trx: Knex.Transaction) => Promise<boolean>,
+  write: (trx: Knex.Transaction) => Promise<unknown>,
 ): Promise<boolean> =>
   inTransaction(db, async (trx) => {
-    if (!(await write(trx))) return false;
+    if ((await write(trx)) === false) return false;
     await recordChange(trx, 'setting', key);
     await recordAudit(trx, [audit]);
     return true;
@@ -55,10 +55,9 @@ export function createSettingStore(context: StoreContext): SettingStore & Counte
       }),
 
     async set(key, value, audit) {
-      await changeSetting(context, key, audit, async (trx) => {
-        await trx('settings').insert({ key, value }).onConflict('key').merge();
-        return true;
-      });
+      await changeSetting(context, key, audit, (trx) =>
+        trx('settings').insert({ key, value }).onConflict('key').merge(),
+      );
     },
   };
 }
