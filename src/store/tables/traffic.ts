@@ -10,6 +10,7 @@ import {
 } from '../../core/accounts/usage/traffic-report.js';
 import type { TrafficStore } from '../../core/accounts/usage/traffic-store.js';
 import { sumUp } from '../../core/heartbeats/heartbeat-sums.js';
+import { grouped } from '../../core/maps.js';
 import type { ActivityRow, Database, StoreContext } from '../database.js';
 import { added, countOf, find, fromRow, having, inTransaction, ofOwner, slices, toRow } from '../sql.js';
 import { gamesOf, NO_GAMES } from './statistics.js';
@@ -188,16 +189,14 @@ export function createTrafficReportStore({ db, scans }: StoreContext): TrafficRe
             .countDistinct({ accounts: 'account_id' }),
         ),
       );
-      const names = new Map<string, { name: string; accounts: number; bytesUp: number; bytesDown: number }>();
-      for (const { name, accounts, ...part } of parts) {
-        const before = names.get(name);
-        names.set(name, {
+      const named: NamedTraffic[] = Array.from(
+        grouped(parts, ({ name }) => name),
+        ([name, of]) => ({
           name,
-          accounts: accounts + (before?.accounts ?? 0),
-          ...sumOf([part, before ?? NONE]),
-        });
-      }
-      const named: NamedTraffic[] = [...names.values()];
+          accounts: of.reduce((sum, { accounts }) => sum + accounts, 0),
+          ...sumOf(of),
+        }),
+      );
       const known = sumOf(ofDays.filter((sum) => sum.isKnown === 1));
       const ofNames = sumOf(named);
       const without = {
@@ -215,5 +214,3 @@ export function createTrafficReportStore({ db, scans }: StoreContext): TrafficRe
     },
   };
 }
-
-const NONE: Traffic = { bytesUp: 0, bytesDown: 0 };
