@@ -1,5 +1,5 @@
 // The nodes of the service: daemons that share one database. Each holds a lease on its name; all times are the database's.
-import { type Actor, type AuditRecord, auditRecord } from '../audit/audit.js';
+import type { AuditRecord } from '../audit/audit.js';
 
 /** The key of changes of the drained state in the change log. */
 export const NODES_KEY = 'nodes';
@@ -46,7 +46,7 @@ export interface PlayerServer {
  * `serving`; `draining`: accepts no new connections, and still has sessions; `drained`: has no sessions left; `lost`: its lease
  * has expired; `stopped`: it was stopped regularly.
  */
-type NodeState = 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
+export type NodeState = 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
 
 export interface FleetNode {
   readonly name: string;
@@ -98,28 +98,4 @@ export interface NodeStore {
   list(): Promise<FleetNode[]>;
   /** Returns false when there is no such node. */
   setDrained(name: string, isDrained: boolean, audit: AuditRecord): Promise<boolean>;
-}
-
-export function nodeStateOf(node: {
-  readonly hasStopped: boolean;
-  readonly leaseLeftMs: number;
-  readonly isDrained: boolean;
-  readonly sessions: number;
-}): NodeState {
-  if (node.hasStopped) return 'stopped';
-  if (node.leaseLeftMs <= 0) return 'lost';
-  if (!node.isDrained) return 'serving';
-  return node.sessions > 0 ? 'draining' : 'drained';
-}
-
-/** Returns false when there is no such node. Rejects when the database cannot be written. */
-export function setDrained(
-  nodes: Pick<NodeStore, 'setDrained'>,
-  name: string,
-  isDrained: boolean,
-  by: Actor,
-): Promise<boolean> {
-  const object = { type: 'node', id: null, name } as const;
-  const action = isDrained ? 'node.drain' : 'node.undrain';
-  return nodes.setDrained(name, isDrained, auditRecord(by, action, object));
 }

@@ -1,7 +1,8 @@
 // /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
+import { auditRecord } from '../../core/audit/audit.js';
 import { withTimes } from '../../core/clock.js';
-import { type FleetNode, setDrained } from '../../core/nodes/nodes.js';
+import type { FleetNode } from '../../core/nodes/nodes.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
 import { type Answered, DONE, routesOf } from '../api/route.js';
 import { BytesPerSecond, Count, component, listOf, Time } from '../api/schemas.js';
@@ -68,7 +69,9 @@ async function drain(
   caller: Caller,
   { nodes, node, onSettingChanged }: Services,
 ): Promise<Answered | ProblemAnswer> {
-  if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) return failure('not-found', 'no-node');
+  const action = isDrained ? 'node.drain' : 'node.undrain';
+  const audit = auditRecord(actorOf(caller), action, { type: 'node', id: null, name });
+  if (!(await nodes.setDrained(name, isDrained, audit))) return failure('not-found', 'no-node');
   // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();
   onSettingChanged();

@@ -7,8 +7,8 @@ import {
   type NodeAddresses,
   type NodeClaim,
   type NodeLoad,
+  type NodeState,
   type NodeStore,
-  nodeStateOf,
 } from '../../core/nodes/nodes.js';
 import type { StoreContext } from '../database.js';
 import { inTransaction } from '../sql.js';
@@ -115,13 +115,19 @@ const NO_ADDRESSES: NodeAddresses = { socks: [], admin: [], players: null };
 const leaseLeft = ({ lease_until, now }: NodeRow): number =>
   lease_until === null ? 0 : Math.max(0, lease_until - now);
 
+function stateOf({ lease_until, drained_at }: NodeRow, leaseLeftMs: number, sessions: number): NodeState {
+  if (lease_until === null) return 'stopped';
+  if (leaseLeftMs === 0) return 'lost';
+  if (drained_at === null) return 'serving';
+  return sessions > 0 ? 'draining' : 'drained';
+}
+
 function toNode(row: NodeRow): FleetNode {
   const load: NodeLoad = { ...NO_LOAD, ...(JSON.parse(row.load) as Partial<NodeLoad>) };
   const addresses = { ...NO_ADDRESSES, ...(JSON.parse(row.addresses) as Partial<NodeAddresses>) };
   const { name, version, started_at: startedAt, renewed_at: renewedAt } = row;
   const leaseLeftMs = leaseLeft(row);
   const isDrained = row.drained_at !== null;
-  const hasStopped = row.lease_until === null;
-  const state = nodeStateOf({ hasStopped, leaseLeftMs, isDrained, sessions: load.sessions });
+  const state = stateOf(row, leaseLeftMs, load.sessions);
   return { name, state, isDrained, version, addresses, load, startedAt, renewedAt, leaseLeftMs };
 }
