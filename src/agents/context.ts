@@ -6,6 +6,7 @@ import type { Agent, Channel } from '../core/agents/runs.js';
 import type { PenaltiesOfKind } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import { addToCount } from '../core/maps.js';
 
 export type HookSettings = Config['webhooks'];
 /** A secret, and during a change the previous one. Each is in the configuration or in a file. */
@@ -90,7 +91,7 @@ export function createQueueLimit(max: HookSettings['queue']) {
   /** Reserves a place regardless of the limits, for a run that is already stored. */
   const acquire = (agent: string): void => {
     total++;
-    byAgent.set(agent, of(agent) + 1);
+    addToCount(byAgent, agent, 1);
   };
   return {
     of,
@@ -103,9 +104,7 @@ export function createQueueLimit(max: HookSettings['queue']) {
     acquire,
     release(agent: string): void {
       total--;
-      const remaining = of(agent) - 1;
-      if (remaining > 0) byAgent.set(agent, remaining);
-      else byAgent.delete(agent);
+      addToCount(byAgent, agent, -1);
     },
     /** Number of free places in total. */
     left: (): number => Math.max(0, max.total - total),

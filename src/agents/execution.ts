@@ -8,6 +8,7 @@ import {
   type RunResult,
   shouldDeliver,
 } from '../core/agents/runs.js';
+import { addToCount } from '../core/maps.js';
 import { createBatches } from './batches.js';
 import type { AgentContext } from './context.js';
 
@@ -37,7 +38,7 @@ export function createExecution(
   /** Resolves when the run has ended and its end is stored. A run aborted by `shutdown` stays `running` in the store. */
   async function execute(run: Run, history: History, controller: AbortController): Promise<void> {
     log.debug({ run: run.id, agent: run.agent, message: run.message }, 'run started');
-    count(run.agent, 1);
+    addToCount(runningByAgent, run.agent, 1);
     try {
       const output = await callAgent(run, history, controller);
       const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
@@ -48,7 +49,7 @@ export function createExecution(
       const deliver = shouldDeliver(run.kind, result, Boolean(target?.schedule));
       await finish(run, { ...result, finishedAt: now(), deliver });
     } finally {
-      count(run.agent, -1);
+      addToCount(runningByAgent, run.agent, -1);
     }
   }
 
@@ -101,10 +102,6 @@ export function createExecution(
         await pause(WRITE_RETRY_MS);
       }
     }
-  }
-
-  function count(agent: string, step: 1 | -1): void {
-    runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
   }
 
   return { execute, running: (agent: string): number => runningByAgent.get(agent) ?? 0 };

@@ -1,4 +1,4 @@
-// Maps that are filled as keys are asked for, and maps with a list or a set for each key.
+// Maps that are filled as keys are asked for, and maps with a list, a set or a number for each key.
 
 interface Fillable<Key, Value> {
   get(key: Key): Value | undefined;
@@ -23,6 +23,20 @@ export function grouped<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
   const groups = new Map<Key, Item[]>();
   for (const item of items) getOrAdd(groups, keyOf(item), () => []).push(item);
   return groups;
+}
+
+/** Adds to the number of `key`, which is 0 when there is none. Keeps no 0. */
+export function addToCount<Key>(counts: Map<Key, number>, key: Key, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+/** How often each item occurs, in the order of their first. */
+export function countEach<Item>(items: Iterable<Item>): Map<Item, number> {
+  const counts = new Map<Item, number>();
+  for (const item of items) addToCount(counts, item, 1);
+  return counts;
 }
 
 export function addToSet<Key, Item>(sets: Map<Key, Set<Item>>, key: Key, item: Item): void {

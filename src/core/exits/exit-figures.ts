@@ -2,7 +2,7 @@
 // of its ways out work.
 import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { parseIp } from '../ip.js';
-import { getOrAdd } from '../maps.js';
+import { addToCount, getOrAdd } from '../maps.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
 import { type Exit, type ExitState, waysOf } from './exit.js';
 
@@ -68,7 +68,7 @@ export class ExitFigures implements Partial<SessionObserver> {
   failed(exit: string, count: number): void {
     const { failures } = this.#of(exit);
     const minute = Math.floor(this.now() / MINUTE_MS);
-    failures.set(minute, (failures.get(minute) ?? 0) + count);
+    addToCount(failures, minute, count);
     const [first = minute] = failures.keys();
     if (first * MINUTE_MS <= this.now() - HOUR_MS) failures.delete(first);
   }

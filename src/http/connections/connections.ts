@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { sourceOf } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
+import { addToCount } from '../../core/maps.js';
 import { hasBody } from '../body.js';
 import { peerAddress } from '../guards/client.js';
 
@@ -59,15 +60,13 @@ export function createConnections(limits: ConnectionLimits, deps: ConnectionDeps
 
   function add(connection: Connection): void {
     open.add(connection);
-    countBySource.set(connection.source, countOf(connection) + 1);
+    addToCount(countBySource, connection.source, 1);
     if (connection.isOutside) outside += 1;
   }
 
   function remove(connection: Connection): void {
     if (!open.delete(connection)) return;
-    const remaining = countOf(connection) - 1;
-    if (remaining > 0) countBySource.set(connection.source, remaining);
-    else countBySource.delete(connection.source);
+    addToCount(countBySource, connection.source, -1);
     if (connection.isOutside) outside -= 1;
   }
 

@@ -6,6 +6,7 @@ import type { Penalties, PenaltiesOfKind } from '../../core/auth/penalties.js';
 import type { Clock } from '../../core/clock.js';
 import { sourceOf } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
+import { addToCount } from '../../core/maps.js';
 import { nodeTimers, type Timers } from '../../core/timers.js';
 
 export type AdminAttempts = ReturnType<typeof createAdminAttempts>;
@@ -118,16 +119,6 @@ export function createLoginDelay(maxWaitingPerSource: number, random: () => numb
   const waitingBySource = new Map<string, number>();
   const endings = new Set<() => void>();
 
-  function add(source: string): void {
-    waitingBySource.set(source, (waitingBySource.get(source) ?? 0) + 1);
-  }
-
-  function remove(source: string): void {
-    const remaining = (waitingBySource.get(source) ?? 1) - 1;
-    if (remaining === 0) waitingBySource.delete(source);
-    else waitingBySource.set(source, remaining);
-  }
-
   return {
     /** Whether `source` (a client address) has the maximum number of delayed answers. */
     isFull: (address: string): boolean =>
@@ -141,7 +132,7 @@ export function createLoginDelay(maxWaitingPerSource: number, random: () => numb
         const end = (how: 'elapsed' | 'closed') => {
           timer.clear();
           endings.delete(endEarly);
-          remove(source);
+          addToCount(waitingBySource, source, -1);
           resolve(how);
         };
         const endEarly = () => end('closed');
@@ -149,7 +140,7 @@ export function createLoginDelay(maxWaitingPerSource: number, random: () => numb
         const delayMs = MIN_MS + 1 + Math.floor(random() * (MAX_MS - MIN_MS));
         const timer = timers.after(delayMs, () => end('elapsed'));
         endings.add(endEarly);
-        add(source);
+        addToCount(waitingBySource, source, 1);
       }),
 
     /** Ends every wait and clears every timer. */

@@ -15,6 +15,7 @@ import {
   upstreamId,
 } from '../../core/exits/exit.js';
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
+import { countEach } from '../../core/maps.js';
 import { failure, invalid, type ProblemAnswer } from '../api/problem.js';
 import { DONE, routesOf } from '../api/route.js';
 import { Bytes, component, fault, listOf } from '../api/schemas.js';
@@ -185,8 +186,8 @@ function shown(services: Services, name: string) {
 
 /** Returns how exits are shown. Accounts and sessions are counted once for all of them. */
 function presenterOf({ accounts, exits, exitFigures, sessions }: Services) {
-  const accountsOf = countNames(accounts.list().map(({ account }) => account.exit));
-  const sessionsOf = countNames([...sessions.all()].map(({ exit }) => exit));
+  const accountsOf = countEach(accounts.list().map(({ account }) => account.exit));
+  const sessionsOf = countEach([...sessions.all()].map(({ exit }) => exit));
   return (shownExit: Exit) => {
     const { upstreams, ...exit } = shownExit;
     const isFixed = exits.isFixed(exit.name);
@@ -204,12 +205,6 @@ function presenterOf({ accounts, exits, exitFigures, sessions }: Services) {
       ...exitFigures.of(shownExit),
     };
   };
-}
-
-function countNames(names: readonly (string | null)[]): ReadonlyMap<string | null, number> {
-  const counts = new Map<string | null, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
 }
 
 /** Why this machine cannot use such an exit, or who is no seller. Sellers that are no more may stay. */

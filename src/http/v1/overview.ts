@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { iso } from '../../core/clock.js';
+import { addToCount } from '../../core/maps.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import { failure } from '../api/problem.js';
 import { routesOf } from '../api/route.js';
@@ -148,15 +149,9 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     return all - countOf(null) >= options.maxEventStreams;
   }
 
-  function count(id: string | null, change: 1 | -1): void {
-    const now = countOf(id) + change;
-    if (now === 0) streams.delete(id);
-    else streams.set(id, now);
-  }
-
   function open(caller: Caller, { hasOverview, filter }: Watched): Readable {
     const principal = caller.operator?.id ?? null;
-    count(principal, 1);
+    addToCount(streams, principal, 1);
     const stream = new Readable({ read() {} });
     const send = (text: string): void => {
       if (!ends.has(end)) return;
@@ -192,7 +187,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     ends.add(end);
     stream.once('close', () => {
       stopSending();
-      count(principal, -1);
+      addToCount(streams, principal, -1);
     });
     send('retry: 2000\n\n');
     void tick();

@@ -1,6 +1,7 @@
 // The heartbeat tables. A batch is sent as one JSON value, and a few statements process it, regardless of its size.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatStore, HeartbeatTotals } from '../../core/heartbeats/heartbeat.js';
+import { countEach } from '../../core/maps.js';
 import type { StoreContext } from '../database.js';
 import {
   find,
@@ -99,7 +100,9 @@ export function createHeartbeatStore(
     );
     const games = new Map<string, string>();
     for (const { accountId, gameId } of entries) if (gameId !== null) games.set(accountId, gameId);
-    const counts = [...countBy(entries, ({ accountId }) => accountId)].sort(([a], [b]) => (a < b ? -1 : 1));
+    const counts = [...countEach(entries.map(({ accountId }) => accountId))].sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
     return run(
       trx,
       `insert into heartbeat_totals (account_id, count, latest_game_id)
@@ -128,10 +131,7 @@ export function createHeartbeatStore(
        delete from heartbeats where id in (select id from oldest) returning account_id`,
       over.map(({ account_id, count }) => [account_id, Number(count) - maxPerAccount]),
     );
-    await subtract(
-      trx,
-      countBy(deleted, ({ account_id }) => account_id),
-    );
+    await subtract(trx, countEach(deleted.map(({ account_id }) => account_id)));
   }
 
   /** Subtracts removed entries from the totals of their accounts, and reads the newest GameID again: its entry may be removed. */
@@ -184,7 +184,7 @@ export function createHeartbeatStore(
           `delete from heartbeats where id in (select cast(value ->> 0 as bigint) from ${each}) returning account_id`,
           taken.map((id) => [id]),
         );
-        const removed = countBy(deleted, ({ account_id }) => account_id);
+        const removed = countEach(deleted.map(({ account_id }) => account_id));
         await subtract(trx, removed);
         await announce(trx, [...removed.keys()]);
         return { changed: await readTotals(trx, [...removed.keys()]), more: ids.length > limit };
@@ -222,10 +222,4 @@ export function createHeartbeatStore(
 function totalsInOrder(accountIds: readonly string[], rows: readonly TotalsRow[]): HeartbeatTotals[] {
   const found = new Map(rows.map((row) => [row.account_id, fromRow<HeartbeatTotals>(row)]));
   return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
-}
-
-function countBy<Row>(rows: readonly Row[], accountOf: (row: Row) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(accountOf(row), (counts.get(accountOf(row)) ?? 0) + 1);
-  return counts;
 }

@@ -1,6 +1,6 @@
 // Current activity: the rate of every live session, and the counts of the current day.
 import { MINUTE_MS } from '../../clock.js';
-import { getOrAdd } from '../../maps.js';
+import { addToCount, getOrAdd } from '../../maps.js';
 import type { LoginOutcome } from '../access/login-log.js';
 import type { Calendar } from './calendar.js';
 
@@ -89,7 +89,7 @@ export class LiveActivity {
   }
 
   countLogin(outcome: LoginOutcome): void {
-    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    addToCount(this.outcomes, outcome, 1);
     const counter = outcome === 'success' ? 'logins' : 'failures';
     this.#add(counter, 1);
   }

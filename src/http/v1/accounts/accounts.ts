@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-query.js';
 import { refused } from '../../../core/accounts/accounts.js';
+import { countEach } from '../../../core/maps.js';
 import type { ProblemAnswer } from '../../api/problem.js';
 import { type Answered, matches, routesOf } from '../../api/route.js';
 import { Count, component, pageOf } from '../../api/schemas.js';
@@ -41,10 +42,7 @@ export const accountTagRoutes = [
     summary: 'The tags in use, each with its number of accounts.',
     success: [200, 'Sorted by tag.', TagUses],
     async handle(_input, { accounts }) {
-      const counts = new Map<string, number>();
-      for (const { account } of accounts.list()) {
-        for (const tag of account.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-      }
+      const counts = countEach(accounts.list().flatMap(({ account }) => account.tags));
       const items = [...counts].sort().map(([tag, count]) => ({ tag, accounts: count }));
       return { body: { items } };
     },

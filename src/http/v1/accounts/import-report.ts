@@ -5,6 +5,7 @@ import { FILE_FORMATS } from '../../../account-files/formats.js';
 import type { ImportedLine } from '../../../account-files/import-items.js';
 import { LOST_SETTINGS, type LostSetting as Lost } from '../../../account-files/reasons.js';
 import { isoOrNull } from '../../../core/clock.js';
+import { addToCount } from '../../../core/maps.js';
 import { Count, component, Time } from '../../api/schemas.js';
 import { BudgetPreview } from './slices.js';
 
@@ -79,7 +80,7 @@ export function createReport(
       encoding = found;
     },
 
-    addLost: (setting: Lost): void => void lost.set(setting, (lost.get(setting) ?? 0) + 1),
+    addLost: (setting: Lost): void => addToCount(lost, setting, 1),
 
     addExit(): void {
       exits += 1;
