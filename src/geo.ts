@@ -1,6 +1,7 @@
 // Looks up the country and the network of addresses in files of the MaxMind DB format (version 2); the only user of mmdb-lib.
 import { LRUCache } from 'lru-cache';
 import { Reader } from 'mmdb-lib';
+import { tryOr } from './core/errors.js';
 import type { Geo } from './core/geo.js';
 import { formatIp, type IpBytes } from './core/ip.js';
 
@@ -54,12 +55,10 @@ function lookup(file: SharedArrayBuffer | null) {
   return <Found>(ip: IpBytes, read: (fields: Fields) => Found): Found | null => {
     // In the tree of a file for IPv4, the bits of an IPv6 address would be those of another address.
     if (ip.length === 16 && reader.metadata.ipVersion === 4) return null;
-    try {
+    return tryOr(null, () => {
       const fields = reader.get(formatIp(ip)) as Fields | null;
       return fields && read(fields);
-    } catch {
-      return null;
-    }
+    });
   };
 }
 

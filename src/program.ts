@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DAY_MS } from './core/clock.js';
+import { tryOr } from './core/errors.js';
 
 /** The folder of package.json. The path is the same from dist/program (the built program) and from dist/src (modules for tests). */
 export const PROGRAM_FOLDER = resolve(import.meta.dirname, '../..');
@@ -29,11 +30,8 @@ export interface Build {
 
 /** Null for a program built from a checkout: only packages have the file, which test/tools/pack.mjs writes. */
 export function readBuild(): Build | null {
-  try {
-    return JSON.parse(readFileSync(join(PROGRAM_FOLDER, 'dist/program/build.json'), 'utf8')) as Build;
-  } catch {
-    return null;
-  }
+  const file = join(PROGRAM_FOLDER, 'dist/program/build.json');
+  return tryOr(null, () => JSON.parse(readFileSync(file, 'utf8')) as Build);
 }
 
 /** The age of a package in whole days. @param now in ms */

@@ -27,25 +27,18 @@ export async function inTurnOfAll<Result>(
   keys: readonly string[],
   task: () => Promise<Result>,
 ): Promise<Result> {
-  let start = (): void => {};
   let finish = (): void => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const started = new Promise<void>((resolve) => {
-    start = resolve;
-  });
-  const each = new Set(keys);
-  let waiting = each.size;
-  if (waiting === 0) start();
-  for (const key of each) {
-    void inTurn(key, () => {
-      waiting -= 1;
-      if (waiting === 0) start();
-      return finished;
+  const turnOf = (key: string): Promise<void> =>
+    new Promise((begin) => {
+      void inTurn(key, () => {
+        begin();
+        return finished;
+      });
     });
-  }
-  await started;
+  await Promise.all(Array.from(new Set(keys), turnOf));
   try {
     return await task();
   } finally {

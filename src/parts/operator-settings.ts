@@ -2,6 +2,7 @@
 import { type Config, ConfigError, type Loaded, loadConfig } from '../config.js';
 import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
 import { DAY_MS } from '../core/clock.js';
+import { tryOr } from '../core/errors.js';
 import { createGameRulesSetting } from '../core/heartbeats/game-rules.js';
 import { EVENT_NAMES } from '../core/notices/event-types.js';
 import {
@@ -12,6 +13,7 @@ import {
 import { CONFIGURED_RECEIVER_ID, createEventReceivers } from '../core/notices/receivers.js';
 import { createRetentionSetting, type Retention } from '../core/settings/retention.js';
 import type { SettingStore } from '../core/settings/setting.js';
+import { once } from '../core/turns.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/data.js';
 import { isOld, readBuild, readVersion } from '../program.js';
@@ -86,8 +88,7 @@ export async function openSettings(deps: {
   const configured = source.effective();
   const sourceOf = (path: string) => configured.find((entry) => entry.path === path)?.source ?? 'default';
 
-  /** Without any configuration. */
-  let defaults: Promise<Loaded> | undefined;
+  const withoutConfiguration = once(() => loadConfig({ env: {}, defaultFiles: [] }));
 
   const running = { version: readVersion(), build: readBuild() };
 
@@ -131,8 +132,8 @@ export async function openSettings(deps: {
 
     async effective(): Promise<Effective> {
       const changed = changedInConsole();
-      defaults ??= loadConfig({ env: {}, defaultFiles: [] });
-      const standard = new Map((await defaults).effective().map(({ path, value }) => [path, value]));
+      const defaults = (await withoutConfiguration()).effective();
+      const standard = new Map(defaults.map(({ path, value }) => [path, value]));
       return {
         program: programNow(running),
         configFile: source.file,
@@ -155,12 +156,8 @@ export async function openSettings(deps: {
  */
 function programNow(running: Pick<Effective['program'], 'version' | 'build'>): Effective['program'] {
   const { version, build } = running;
-  let installedVersion = version;
-  try {
-    installedVersion = readVersion();
-  } catch {
-    // The files are being replaced.
-  }
+  // It cannot be read while the files are being replaced.
+  const installedVersion = tryOr(version, readVersion);
   return { version, installedVersion, build, isOld: build !== null && isOld(build, Date.now()) };
 }
 

@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
-import { oneLine } from '../../core/text.js';
+import { oneLine, parseJson } from '../../core/text.js';
 import { callHttp, excerpt, retryAfterMs } from '../http-call.js';
 
 /** A notice in the form that a channel sends. */
@@ -134,12 +134,8 @@ async function postJson(
 }
 
 function readObject(body: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const json: unknown = JSON.parse(body.toString('utf8'));
-    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  const json = parseJson(body.toString('utf8'));
+  return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
 }
 
 const MAX_DETAIL = 300;

@@ -65,17 +65,12 @@ function interpretersOf(file: string, cwd: string, path: string): string[] {
 }
 
 function beginningOf(file: string): string {
-  try {
-    const bytes = Buffer.alloc(SCRIPT_BYTES);
-    const opened = openSync(file, 'r');
-    try {
-      return bytes.toString('latin1', 0, readSync(opened, bytes));
-    } finally {
-      closeSync(opened);
-    }
-  } catch {
-    return '';
-  }
+  const opened = tryOr(null, () => openSync(file, 'r'));
+  if (opened === null) return '';
+  const bytes = Buffer.alloc(SCRIPT_BYTES);
+  const length = tryOr(0, () => readSync(opened, bytes));
+  closeSync(opened);
+  return bytes.toString('latin1', 0, length);
 }
 
 const stat = (path: string) => statSync(path, { throwIfNoEntry: false, bigint: true });

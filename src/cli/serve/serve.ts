@@ -7,6 +7,7 @@ import type { Loaded } from '../../config.js';
 import type { GivenCredentials } from '../../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
+import { once } from '../../core/turns.js';
 import { type Daemon, handedState, startDaemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';
@@ -60,12 +61,8 @@ export async function serve(
   const taken = takeHandover(parcel.descriptors, libc);
   const sources = await hashSources(given);
   const known = fromHandedConfig(handedState(taken.handed).config, sources);
-  let loading: Promise<Loaded> | null = null;
   /** Sessions wait for none of it, if the process before had the same configuration. */
-  const load = () => {
-    loading ??= read();
-    return loading;
-  };
+  const load = once(read);
   const config = known ?? (await load()).config;
   ignoreClosedOutput(io);
   const recentLog = createRecentLog({ ...config.log.recent, startedAt: Date.now() });

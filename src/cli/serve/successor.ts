@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { tryOr } from '../../core/errors.js';
 import type { Leaving } from '../../daemon.js';
 import type { RestartControl } from '../../http/plain-routes.js';
 import { type Carried, pack, unpack } from '../../proxy/io/native/carrier.js';
@@ -142,10 +143,8 @@ function jobOf(unit: string): Promise<string | null> {
 
 /** The name of the service whose control group this process is in. */
 function ownUnit(): string | null {
-  try {
-    const groups = readFileSync('/proc/self/cgroup', 'utf8').trim().split('/');
-    return groups.findLast((name) => name.endsWith('.service')) ?? null;
-  } catch {
-    return null;
-  }
+  const groups = tryOr('', () => readFileSync('/proc/self/cgroup', 'utf8'))
+    .trim()
+    .split('/');
+  return groups.findLast((name) => name.endsWith('.service')) ?? null;
 }

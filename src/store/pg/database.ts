@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { StartError, type StorageFault, storageProblemOf } from '../../core/errors.js';
 import { within } from '../../core/timers.js';
-import { everyStep } from '../../core/turns.js';
+import { everyStep, joined } from '../../core/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';
 import {
@@ -172,7 +172,8 @@ function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<StorageFault |
     if (problem && problem !== 'database-away') queryFault ??= { problem, error };
   });
 
-  async function query(): Promise<StorageFault | null> {
+  /** A frozen server may not answer. Only one query at a time occupies a connection. */
+  const query = joined(async (): Promise<StorageFault | null> => {
     try {
       const { rows }: { rows: { is_standby: boolean }[] } = await db.raw(
         'select pg_is_in_recovery() as is_standby',
@@ -181,16 +182,10 @@ function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<StorageFault |
     } catch (error) {
       return { problem: storageProblemOf(error) ?? 'database-failing', error };
     }
-  }
-
-  /** A query that a frozen server has not answered yet. Only one at a time occupies a connection. */
-  let pending: Promise<StorageFault | null> | null = null;
+  });
 
   return async () => {
-    pending ??= query().finally(() => {
-      pending = null;
-    });
-    const answer = await within(answerMs, pending, NOT_ANSWERED);
+    const answer = await within(answerMs, query(), NOT_ANSWERED);
     const fault = answer ?? queryFault;
     queryFault = null;
     return fault;
