@@ -5,8 +5,8 @@ import { networksOfRange } from '../core/accounts/access/address-list.js';
 import { shownIn } from '../core/time/time-zone.js';
 import { formatWireDate, toWireDate } from '../core/time/wire-date.js';
 import type { ReadOptions } from './csv.js';
-import { decodeText, EncodingError, textOf } from './file-text.js';
-import { because, type FileView, lostSettings } from './reasons.js';
+import { decodeText, textOf } from './file-text.js';
+import { because, type FileView, FormatError, lostSettings } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
 
 /** The file is read as a whole. Typical files have some kilobytes. */
@@ -23,15 +23,12 @@ export async function* readCcproxy(input: Readable, options: ReadOptions = {}): 
   try {
     for await (const text of decodeText(input, options)) {
       length += text.length;
-      if (length > MAX_CHARS) {
-        yield { line: 1, username: null, fault: because('too-large') };
-        return;
-      }
+      if (length > MAX_CHARS) throw new FormatError(because('too-large'));
       texts.push(text);
     }
   } catch (error) {
-    if (!(error instanceof EncodingError)) throw error;
-    yield { line: 1, username: null, fault: because('encoding', { encoding: error.encoding }) };
+    if (!(error instanceof FormatError)) throw error;
+    yield { line: 1, username: null, fault: error.fault };
     return;
   }
   let user: { line: number; values: Map<string, string> } | null = null;

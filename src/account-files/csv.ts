@@ -2,9 +2,17 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
-import { decodeText, EncodingError, type TextOptions } from './file-text.js';
+import { decodeText, type TextOptions } from './file-text.js';
 import { fieldNamed } from './headings.js';
-import { because, FILE_FIELDS, type FileView, HASHES, type LostSetting, toRow } from './reasons.js';
+import {
+  because,
+  FILE_FIELDS,
+  type FileView,
+  FormatError,
+  HASHES,
+  type LostSetting,
+  toRow,
+} from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
@@ -21,13 +29,6 @@ export interface ReadOptions extends TextOptions {
   readonly zone?: string | undefined;
   /** Called for each setting of each account that an import cannot keep. */
   readonly onLost?: ((setting: LostSetting) => void) | undefined;
-}
-
-/** The header row has no user name column. */
-class HeadingError extends Error {
-  constructor(readonly found: string) {
-    super('no user name among the headings');
-  }
 }
 
 /** Parses CSV as a stream. A format error ends the stream with a last record that contains the error. */
@@ -55,10 +56,7 @@ export async function* readCsv(input: Readable, options: ReadOptions = {}): Asyn
       yield readRecord(info.lines, Object.fromEntries(cells), options.zone);
     }
   } catch (error) {
-    if (error instanceof HeadingError)
-      yield { line: 1, username: null, fault: because('no-heading', { found: error.found }) };
-    else if (error instanceof EncodingError)
-      yield { line: 1, username: null, fault: because('encoding', { encoding: error.encoding }) };
+    if (error instanceof FormatError) yield { line: 1, username: null, fault: error.fault };
     else if (error instanceof CsvError) {
       const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
       yield { line, username: null, fault: because('not-csv') };
@@ -72,7 +70,7 @@ function requireUsername(headings: string[]): string[] {
     .slice(0, MAX_SHOWN_HEADINGS)
     .map((heading) => JSON.stringify(heading.slice(0, 60)))
     .join(', ');
-  throw new HeadingError(found);
+  throw new FormatError(because('no-heading', { found }));
 }
 
 /** Detects the delimiter from the header row. Excel writes tabs in Unicode text, and semicolons in locales with a decimal comma. */

@@ -3,6 +3,7 @@ import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { succeeds } from '../core/errors.js';
 import { decoded, UTF8_WITHOUT_MARK } from '../core/text.js';
+import { because, FormatError } from './reasons.js';
 
 export const FILE_ENCODINGS = ['utf-8', 'gb18030', 'utf-16le', 'utf-16be'] as const;
 /** `gb18030` includes its subsets GBK and GB 2312, which Excel uses for CSV on Chinese Windows. */
@@ -17,22 +18,12 @@ export interface TextOptions {
 
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** The bytes are not valid in the encoding. */
-export class EncodingError extends Error {
-  constructor(
-    readonly encoding: string,
-    options?: ErrorOptions,
-  ) {
-    super(`invalid ${encoding} text`, options);
-  }
-}
-
 /** Number of bytes to examine for a byte order mark, or for the zero bytes of UTF-16 without one. */
 const HEAD_BYTES = 256;
 /** Number of bytes after the first non-ASCII byte that must be valid UTF-8 to decide for UTF-8. */
 const DECIDING_BYTES = 64 * 1024;
 
-/** Yields the decoded text in chunks. Throws EncodingError for invalid bytes, and whatever `input` throws. */
+/** Yields the decoded text in chunks. Throws FormatError for invalid bytes, and whatever `input` throws. */
 export async function* decodeText(input: Readable, options: TextOptions = {}): AsyncGenerator<string> {
   let held: Buffer = Buffer.alloc(0);
   let isStart = true;
@@ -70,7 +61,7 @@ function decode(decoder: Decoder, bytes: Buffer, stream: boolean): string {
   try {
     return decoder.decode(bytes, { stream });
   } catch (cause) {
-    throw new EncodingError(decoder.encoding, { cause });
+    throw new FormatError(because('encoding', { encoding: decoder.encoding }), { cause });
   }
 }
 

@@ -1,7 +1,8 @@
 // Accounts as a JSON array of objects (RFC 8259), parsed and written one object at a time.
 import { Readable } from 'node:stream';
 import { parseJson } from '../core/text.js';
-import { because, type FileView, type ReasonCode, toRow } from './reasons.js';
+import { decodeText } from './file-text.js';
+import { because, type FileView, FormatError, toRow } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
@@ -12,24 +13,12 @@ export async function* readJson(
   { zone }: { readonly zone?: string | undefined } = {},
 ): AsyncGenerator<FileRecord> {
   const splitter = createSplitter();
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const chunk of input as AsyncIterable<Buffer>)
-      yield* read(splitter.push(decoder.decode(chunk, { stream: true })), zone);
-    yield* read(splitter.push(decoder.decode()), zone);
+    for await (const text of decodeText(input, { encoding: 'utf-8' })) yield* read(splitter.push(text), zone);
     splitter.end();
   } catch (error) {
-    if (!(error instanceof FormError || error instanceof TypeError)) throw error;
-    const fault =
-      error instanceof FormError ? because(error.code) : because('encoding', { encoding: 'utf-8' });
-    yield { line: splitter.line(), username: null, fault };
-  }
-}
-
-/** The file is not an array of objects. */
-class FormError extends Error {
-  constructor(readonly code: ReasonCode) {
-    super(code);
+    if (!(error instanceof FormatError)) throw error;
+    yield { line: splitter.line(), username: null, fault: error.fault };
   }
 }
 
@@ -39,7 +28,7 @@ function* read(
 ): Generator<FileRecord> {
   for (const { line, text } of objects) {
     const fields = parseJson(text);
-    if (fields === undefined) throw new FormError('not-json');
+    if (fields === undefined) throw new FormatError(because('not-json'));
     yield readRecord(line, fields as Record<string, unknown>, zone);
   }
 }
@@ -63,7 +52,7 @@ function createSplitter() {
   /** Adds one character of an object; true after the last one. */
   function within(char: string): boolean {
     text += char;
-    if (text.length > MAX_RECORD_CHARS) throw new FormError('json-length');
+    if (text.length > MAX_RECORD_CHARS) throw new FormatError(because('json-length'));
     if (inString) withinString(char);
     else if (char === '"') inString = true;
     else if (char === '{' || char === '[') depth += 1;
@@ -81,7 +70,7 @@ function createSplitter() {
       startLine = line;
     } else if (state === 'after' && char === ',') state = 'before';
     else if ((state === 'after' || state === 'before') && char === ']') state = 'end';
-    else throw new FormError('not-json-array');
+    else throw new FormatError(because('not-json-array'));
   }
 
   return {
@@ -96,7 +85,7 @@ function createSplitter() {
       }
     },
     end(): void {
-      if (state !== 'end') throw new FormError('json-end');
+      if (state !== 'end') throw new FormatError(because('json-end'));
     },
     line: () => line,
   };

@@ -76,6 +76,16 @@ export function reasonText({ code, values }: Reason): string {
   return fillText(REASON_TEXTS[code], values);
 }
 
+/** The file is not of its format: nothing after this is read. */
+export class FormatError extends Error {
+  constructor(
+    readonly fault: Reason,
+    options?: ErrorOptions,
+  ) {
+    super(reasonText(fault), options);
+  }
+}
+
 export interface FileView {
   readonly view: AccountView;
   readonly usage: CountedTraffic;

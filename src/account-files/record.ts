@@ -158,13 +158,8 @@ function readContacts(field: ReadField, has: (name: string) => boolean): Partial
 
 const MAX_DAYS = 36_500;
 
-interface PlanFields {
-  readonly plan: string | undefined;
-  readonly daysFromFirstLogin: number | undefined;
-}
-
 /** null when either is invalid. */
-function readPlan(field: ReadField): PlanFields | null {
+function readPlan(field: ReadField): Pick<FileAccount, 'plan' | 'daysFromFirstLogin'> | null {
   const plan = field('plan');
   const given = field('daysFromFirstLogin');
   if (plan !== undefined && (typeof plan !== 'string' || !isPlanName(plan))) return null;
