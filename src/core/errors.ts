@@ -73,6 +73,12 @@ export interface StorageFault {
   readonly error: unknown;
 }
 
+/** The fault that an error of the database shows when a check of it has failed. */
+export const faultOf = (error: unknown): StorageFault => ({
+  problem: storageProblemOf(error) ?? 'database-failing',
+  error,
+});
+
 /** The property of an error of the database with the problem of the storage that it shows. */
 const PROBLEM = Symbol('storage problem');
 

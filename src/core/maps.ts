@@ -9,11 +9,11 @@ interface Fillable<Key, Value> {
 export function getOrAdd<Key, Value extends object | string>(
   map: Fillable<Key, Value>,
   key: Key,
-  make: () => Value,
+  make: (key: Key) => Value,
 ): Value {
   const known = map.get(key);
   if (known !== undefined) return known;
-  const made = make();
+  const made = make(key);
   map.set(key, made);
   return made;
 }

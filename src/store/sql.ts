@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { NEVER_DUE_AHEAD_MS } from '../core/agents/run-store.js';
 import { codeOf } from '../core/errors.js';
+import { getOrAdd } from '../core/maps.js';
 
 const COLUMNS = new Map<string, string>();
 const FIELDS = new Map<string, string>();
@@ -11,27 +12,20 @@ export type ColumnOf<Name extends string> = Name extends `${infer First}${infer 
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
   : '';
 
-export function columnOf<Name extends string>(field: Name): ColumnOf<Name> {
-  let column = COLUMNS.get(field);
-  if (column === undefined) {
-    column = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    COLUMNS.set(field, column);
-  }
-  return column as ColumnOf<Name>;
-}
+const toColumn = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+export const columnOf = <Name extends string>(field: Name): ColumnOf<Name> =>
+  getOrAdd(COLUMNS, field, toColumn) as ColumnOf<Name>;
 
 type FieldOf<Column extends string> = Column extends `${infer Start}_${infer Rest}`
   ? `${Start}${Capitalize<FieldOf<Rest>>}`
   : Column;
 
-export function fieldOf<Column extends string>(column: Column): FieldOf<Column> {
-  let field = FIELDS.get(column);
-  if (field === undefined) {
-    field = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    FIELDS.set(column, field);
-  }
-  return field as FieldOf<Column>;
-}
+const toField = (column: string): string =>
+  column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+export const fieldOf = <Column extends string>(column: Column): FieldOf<Column> =>
+  getOrAdd(FIELDS, column, toField) as FieldOf<Column>;
 
 /** The row with the fields of `object`, whose values must be those of columns. */
 export function toRow(object: object): Record<string, string | number | boolean | null> {

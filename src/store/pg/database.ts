@@ -1,6 +1,6 @@
 // PostgreSQL: for several daemons, or a database on another machine.
 import type { Knex } from 'knex';
-import { StartError, type StorageFault, storageProblemOf } from '../../core/errors.js';
+import { faultOf, StartError, type StorageFault, storageProblemOf } from '../../core/errors.js';
 import { within } from '../../core/timers.js';
 import { everyStep, joined } from '../../core/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';
@@ -180,7 +180,7 @@ function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<StorageFault |
       );
       return rows[0]?.is_standby ? { problem: 'database-read-only', error: undefined } : null;
     } catch (error) {
-      return { problem: storageProblemOf(error) ?? 'database-failing', error };
+      return faultOf(error);
     }
   });
 

@@ -3,6 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import {
   codeOf,
+  faultOf,
   QueryTooSlowError,
   type StorageFault,
   type StorageProblem,
@@ -54,15 +55,6 @@ export async function createSqliteCheck(
     }
   }
 
-  async function checkWrite(): Promise<StorageFault | null> {
-    try {
-      await writeApplicationId(db);
-      return null;
-    } catch (error) {
-      return { problem: storageProblemOf(error) ?? 'database-failing', error };
-    }
-  }
-
   return {
     /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
     async run(): Promise<StorageFault | null> {
@@ -73,7 +65,7 @@ export async function createSqliteCheck(
       if (misplaced) return misplaced;
       if (isDamaged) return queryFault ?? { problem: 'database-corrupt', error: undefined };
       scan.begin();
-      const failed = await checkWrite();
+      const failed = await writeApplicationId(db).then(() => null, faultOf);
       const fault = failed ?? queryFault;
       // Damage is permanent. Any other fault has ended when a write succeeds and no query has failed since.
       if (queryFault?.problem !== 'database-corrupt') queryFault = null;
