@@ -172,9 +172,12 @@ export function inCidr(ip: IpBytes, cidr: Cidr): boolean {
   return rest === 0 || ((plain[whole] ?? 0) & maskByte(rest)) === cidr.bytes[whole];
 }
 
+/** The mask of the bits of one byte after the first `bits`. */
+export const hostMask = (bits: number): number => 0xff & ~maskByte(bits);
+
 /** The last address of a block. */
 export const lastOf = ({ bytes, length }: Cidr): IpBytes =>
-  bytes.map((byte, i) => byte | (0xff & ~maskByte(length - 8 * i)));
+  bytes.map((byte, i) => byte | hostMask(length - 8 * i));
 
 /** Sortable addresses: the first and the last of a network. */
 export type AddressRange = readonly [first: string, last: string];

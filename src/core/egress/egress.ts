@@ -83,19 +83,8 @@ export function createEgressPolicy(options: EgressOptions) {
     options.bittorrent === 'deny' ? { reason: 'bittorrent', rule: `${path}.bittorrent` } : null;
 
   return {
-    /** Decides on a resolved address. `host` is the validated name that the client requested; null for an address. */
-    judge({
-      host,
-      ip,
-      port,
-      protocol = 'tcp',
-    }: {
-      readonly host: string | null;
-      readonly ip: IpBytes;
-      readonly port: number;
-      /** The protocol, for the check of own listeners. Default: tcp. */
-      readonly protocol?: Protocol;
-    }): EgressVerdict {
+    /** Decides on a resolved address. `protocol` is for the check of own listeners. */
+    judge({ host, ip, port, protocol = 'tcp' }: Candidate & { readonly protocol?: Protocol }): EgressVerdict {
       const name = host === null ? null : host.toLowerCase().replace(/\.$/, '');
       const plain = unmap(ip);
       const candidates = [plain, ...embeddedIpv4(plain)].map((each) => ({ host: name, ip: each, port }));
@@ -143,7 +132,7 @@ const matching = (rules: readonly Rule[], candidate: Candidate, geo: Geo): Rule 
 const denied = (reason: EgressRefusal, rule?: string): EgressVerdict => ({ ok: false, reason, rule });
 
 /** Special-purpose addresses that are never allowed as destination. */
-const NEVER = blocks([
+const NEVER = [
   '0.0.0.0/8', // this network (RFC 1122 §3.2.1.3); 0.0.0.0 connects to this machine
   '169.254.0.0/16', // link-local (RFC 3927), and where most clouds keep their metadata
   '100.100.100.200', // Alibaba Cloud metadata
@@ -159,10 +148,10 @@ const NEVER = blocks([
   'fd20:ce::254', // Google Cloud metadata
   'fd00:c1::a9fe:a9fe', // Oracle Cloud metadata
   'fd00:42::42', // Scaleway metadata
-]);
+].map(block);
 
 /** Private networks: allowed only by the configuration. */
-const PRIVATE = blocks([
+const PRIVATE = [
   '127.0.0.0/8', // loopback (RFC 1122 §3.2.1.3)
   '10.0.0.0/8', // RFC 1918
   '172.16.0.0/12',
@@ -173,7 +162,7 @@ const PRIVATE = blocks([
   '::1', // loopback
   'fc00::/7', // unique local (RFC 4193)
   '64:ff9b:1::/48', // translators for local use (RFC 8215)
-]);
+].map(block);
 
 /** Link-local, multicast, unspecified or reserved addresses, and cloud metadata services. */
 export const isNeverAllowed = (ip: IpBytes): boolean => NEVER.some((block) => inCidr(ip, block));
@@ -223,10 +212,6 @@ function localNat64(ip: IpBytes): IpBytes[] {
 /** Interface identifier 00-00-5E-FE or 02-00-5E-FE and the IPv4 address, under any prefix. */
 const isIsatap = (ip: IpBytes): boolean =>
   ((ip[8] ?? 0) & 0xfd) === 0 && ip[9] === 0 && ip[10] === 0x5e && ip[11] === 0xfe;
-
-function blocks(texts: readonly string[]): readonly Cidr[] {
-  return texts.map(block);
-}
 
 function block(text: string): Cidr {
   const cidr = parseCidr(text);

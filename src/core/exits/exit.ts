@@ -1,7 +1,7 @@
 // An exit: a named way out of this machine, which operators make at run time. The rules of its fields, and the local address that a
 // session gets from it.
 import { isNeverAllowed } from '../egress/egress.js';
-import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
+import { type Cidr, formatIp, hostMask, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** `prefer-…`: the other family only where the destination has no address of this one, or does not answer. */
 export const EXIT_FAMILIES = ['ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as const;
@@ -169,9 +169,6 @@ export function chooseAddress(
   const filled = bytes.map((byte, i) => byte | ((host[i] ?? 0) & hostMask(length - 8 * i)));
   return { address: formatIp(filled), isOfNetwork: true };
 }
-
-/** The mask of the bits of one byte after the first `bits`. */
-const hostMask = (bits: number): number => (bits <= 0 ? 0xff : 0xff >> Math.min(8, bits));
 
 /** Why a machine cannot use an exit. */
 export type ExitProblem = 'exit-needs-native' | 'exit-needs-net-admin' | 'exit-no-interface';

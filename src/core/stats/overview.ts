@@ -6,6 +6,7 @@ import type { LiveActivity } from '../accounts/usage/live-activity.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
+import { addToSet } from '../maps.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import type { SampleStore } from './history.js';
 
@@ -59,13 +60,10 @@ export function createOverview(deps: {
 
   function accountsByGame(): Map<string, Set<string>> {
     const byGame = new Map<string, Set<string>>();
-    const add = (gameId: string, accountId: string): void => {
-      byGame.set(gameId, (byGame.get(gameId) ?? new Set()).add(accountId));
-    };
-    for (const { gameId, accountId } of sessions.all()) if (gameId !== null) add(gameId, accountId);
-    for (const { gameIds, accountId } of sessions.elsewhere.all()) {
-      for (const gameId of gameIds) add(gameId, accountId);
-    }
+    for (const { gameId, accountId } of sessions.all())
+      if (gameId !== null) addToSet(byGame, gameId, accountId);
+    for (const { gameIds, accountId } of sessions.elsewhere.all())
+      for (const gameId of gameIds) addToSet(byGame, gameId, accountId);
     return byGame;
   }
 
