@@ -39,17 +39,15 @@ export type CompilePattern = (pattern: string) => CompiledPattern;
 
 export type GameRules = ReturnType<typeof createGameRules>;
 
-interface ReadRule {
-  readonly matches: (flow: Flow) => boolean;
-  readonly outcome: { readonly id: string } | PayloadCandidate;
-}
-
 /**
  * Compiles the rules once, so that `start` only compares. Throws GameRuleError with the position (`[2].match.ports[0]`) of an
  * invalid value.
  */
 export function createGameRules(rules: readonly GameRule[], compile: CompilePattern) {
-  const read = rules.map((rule, i) => readRule(rule, `[${i}]`, compile));
+  const read = rules.map((rule, i) => ({
+    matches: readDestination(rule.match ?? {}, `[${i}].match`),
+    outcome: readOutcome(rule, `[${i}]`, compile),
+  }));
   return {
     /**
      * Returns the GameID of a new flow, or a matcher that needs its first client bytes, or null when no rule matches. The first
@@ -76,14 +74,11 @@ export function createGameRules(rules: readonly GameRule[], compile: CompilePatt
   };
 }
 
-function readRule(rule: GameRule, path: string, compile: CompilePattern): ReadRule {
-  return {
-    matches: readDestination(rule.match ?? {}, `${path}.match`),
-    outcome: readOutcome(rule, path, compile),
-  };
-}
-
-function readOutcome(rule: GameRule, path: string, compile: CompilePattern): ReadRule['outcome'] {
+function readOutcome(
+  rule: GameRule,
+  path: string,
+  compile: CompilePattern,
+): { readonly id: string } | PayloadCandidate {
   const { id, gameId, maxBytes } = rule;
   if (id !== undefined && gameId !== undefined) throw new GameRuleError(path, 'rule-id-and-pattern');
   if (id !== undefined) {

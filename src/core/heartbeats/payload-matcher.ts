@@ -124,7 +124,7 @@ export class PayloadMatcher {
     private readonly fallback: string | null,
     private readonly wholeMessages: boolean,
   ) {
-    this.#maxBytes = mostBytes(candidates);
+    this.#maxBytes = Math.max(0, ...candidates.map(({ maxBytes }) => maxBytes));
   }
 
   /**
@@ -190,9 +190,6 @@ export class PayloadMatcher {
     return gameId === null ? 'done' : { gameId };
   }
 }
-
-const mostBytes = (candidates: readonly PayloadCandidate[]): number =>
-  Math.max(0, ...candidates.map(({ maxBytes }) => maxBytes));
 
 /** Decodes captured bytes (one character each) as UTF-8 if they are valid, otherwise as latin1, and cleans the text. */
 function gameIdOf(latin1: string): string | null {
