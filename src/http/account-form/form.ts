@@ -133,15 +133,14 @@ function parseLimits(of: Read): Parsed<Partial<AccountLimits>> {
   const bandwidth = of('bandwidth');
   const limits: { -readonly [K in keyof AccountLimits]?: AccountLimits[K] } = {};
   if (connection) {
-    const maxSessions = countOf(connection, Number.MAX_SAFE_INTEGER);
+    const maxSessions = countOf(connection);
     if (maxSessions === undefined)
       return wrong(`connection is ${quoted(connection)}; expected -1 or a whole number from 1`);
     limits.maxSessions = maxSessions;
   }
   if (bandwidth) {
     const [up = '', down = up, ...more] = bandwidth.split('/');
-    const rates = [up, down].map((text) => countOf(text, Number.MAX_SAFE_INTEGER));
-    const [bytesUp, bytesDown] = rates;
+    const [bytesUp, bytesDown] = [up, down].map(countOf);
     if (bytesUp === undefined || bytesDown === undefined || more.length > 0)
       return wrong(
         `bandwidth is ${quoted(bandwidth)}; expected -1 or bytes a second from 1, or both as up/down`,
@@ -153,11 +152,11 @@ function parseLimits(of: Read): Parsed<Partial<AccountLimits>> {
 }
 
 /** Null for -1, which is no limit; undefined for an invalid number. */
-function countOf(text: string, max: number): number | null | undefined {
+function countOf(text: string): number | null | undefined {
   const trimmed = text.trim();
   if (trimmed === '-1') return null;
   const count = Number(trimmed);
-  return /^\d+$/.test(trimmed) && count >= 1 && count <= max ? count : undefined;
+  return /^\d+$/.test(trimmed) && count >= 1 && Number.isSafeInteger(count) ? count : undefined;
 }
 
 /** The values by name in lower case. A name that comes twice must have one value. */

@@ -70,18 +70,10 @@ export function servePlayers(services: Services, options: PlayerOptions): Middle
   const files = listAssets(options.playerFolder);
   const page = files.get('/index.html');
   const picture = options.playerPicture;
-  const requests = createAttemptLimit({
-    maxFailures: playerPage.maxRequestsPerMinute,
-    windowMs: MINUTE_MS,
-    maxSources,
-    now,
-  });
-  const changes = createAttemptLimit({
-    maxFailures: playerPage.maxChangesPerHour,
-    windowMs: HOUR_MS,
-    maxSources,
-    now,
-  });
+  const limitOf = (maxFailures: number, windowMs: number) =>
+    createAttemptLimit({ maxFailures, windowMs, maxSources, now });
+  const requests = limitOf(playerPage.maxRequestsPerMinute, MINUTE_MS);
+  const changes = limitOf(playerPage.maxChangesPerHour, HOUR_MS);
   const router = new Router<AdminState>();
   router.get('/sub/:token', (ctx) => {
     if (!page) return sendNotBuilt(ctx);
