@@ -75,14 +75,14 @@ test('no text is empty, and no English text contains Chinese', () => {
 });
 
 test('every text is used', () => {
-  const prefixes = [...code.matchAll(/t\(`([\w.]+)\$\{/g)].map(([, prefix = '']) => prefix);
+  const prefixes = [...code.matchAll(/(?:t\(|of=\{)`([\w.]+)\$\{/g)].map(([, prefix = '']) => prefix);
   assert.ok(prefixes.length > 5, 'the keys with a computed end were not found');
   const isNamed = (key: string) => code.includes(`'${key}'`) || code.includes(`"${key}"`);
   const unused = [...chinese.keys()].filter(
     (key) =>
       !isNamed(key) &&
-      // What more is said of something that there is not.
-      !(key.endsWith('.text') && code.includes(`of="${key.replace(/\.text$/, '')}"`)) &&
+      // What more is said of a field, or of something that there is not.
+      !(/\.(text|hint|wrong)$/.test(key) && code.includes(`of="${key.replace(/\.\w+$/, '')}"`)) &&
       !prefixes.some((prefix) => key.startsWith(prefix)) &&
       !AUDIT_ACTIONS.some((action) => key === `audit.${action}`),
   );

@@ -7,6 +7,8 @@ import { cell } from './cell.js';
 export interface Controlled<T> {
   readonly value: T;
   readonly onInput: (value: T) => void;
+  /** The field's name in the request. */
+  readonly path?: string;
 }
 
 /** `<Input {...control('name')} />` */
@@ -29,17 +31,13 @@ export interface Draft<T> {
   reset(): void;
 }
 
-/**
- * @param saved the stored fields; new values reach only a form without changes
- * @param options.guard false: leaving the page does not ask, because the dialog asks itself
- */
-export function useDraft<T extends object>(saved: T, { guard = true } = {}): Draft<T> {
+/** @param saved the stored fields; new values reach only a form without changes */
+export function useDraft<T extends object>(saved: T): Draft<T> {
   const [typed, setTyped] = useState<Partial<T>>({});
   const base = useRef(saved);
   const isDirty = Object.keys(typed).length > 0;
   if (!isDirty) base.current = saved;
-  const unsaved: Unsaved | null = guard && isDirty ? 'typed' : null;
-  useUnsaved(unsaved);
+  useUnsaved(isDirty ? 'typed' : null);
   const values = { ...base.current, ...typed };
   const set = (patch: Partial<T>) =>
     setTyped((before) => {
@@ -55,7 +53,7 @@ export function useDraft<T extends object>(saved: T, { guard = true } = {}): Dra
     changes: typed,
     isDirty,
     set,
-    control: controlOf(values, set),
+    control: (name) => ({ ...controlOf(values, set)(name), path: String(name) }),
     reset: () => setTyped({}),
   };
 }

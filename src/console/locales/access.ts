@@ -5,8 +5,8 @@ export const access = {
   'login.intro': ['Sign in as the administrator or an operator.', '请使用管理员或操作员账号登录。'],
   'login.password': ['Password', '密码'],
   'login.code': ['Verification code', '动态验证码'],
-  'login.code.hint': ['The six digits of your authenticator app.', '认证器应用中的六位数字。'],
-  'login.code.hintRecovery': [
+  'login.code.hintOfApp': ['The six digits of your authenticator app.', '认证器应用中的六位数字。'],
+  'login.code.hint': [
     'Six digits of your authenticator app, or a recovery code.',
     '认证器应用中的六位数字，或一个恢复码。',
   ],
@@ -33,7 +33,7 @@ export const access = {
   'admin.current': ['Current password', '当前密码'],
   'admin.next': ['New password', '新密码'],
   'admin.again': ['Repeat the new password', '再次输入新密码'],
-  'admin.differs': ['The passwords do not match', '两次输入的密码不一致'],
+  'admin.again.wrong': ['The passwords do not match', '两次输入的密码不一致'],
   'admin.revokeTokens': ['Also revoke my API tokens', '同时吊销我的 API 令牌'],
   'admin.revokeTokens.off': [
     'Programs with these tokens keep their access, and so does whoever made one without your knowledge.',
@@ -101,7 +101,7 @@ export const access = {
     '只有名单中的地址能访问控制台和管理 API；留空允许所有地址。保存后从下一个请求起生效。',
   ],
   'whitelist.field': ['Allowed addresses', '允许的地址'],
-  'whitelist.hint': [
+  'whitelist.field.hint': [
     'Separated by commas: an exact address, a wildcard ending in *, or a network.',
     '用逗号分隔：精确地址、以 * 结尾的通配，或网段。',
   ],

@@ -116,7 +116,7 @@ export const sessions = {
   'agent.lastActive': ['Last active', '最近活跃'],
   'agent.send': ['Send a message', '发送消息'],
   'agent.sendTitle': ['Send a message to {name}', '给 {name} 发送消息'],
-  'agent.session.hint': ['Leave empty for a new conversation.', '留空则新建对话。'],
+  'run.session.hint': ['Leave empty for a new conversation.', '留空则新建对话。'],
   'runs.search': ['Search messages and replies', '搜索消息和回复'],
   'runs.empty': ['No runs', '没有运行记录'],
   'runs.empty.text': [

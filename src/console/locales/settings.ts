@@ -144,7 +144,7 @@ export const settings = {
     '使用玩家 PAC 地址的浏览器按这里的规则决定哪些主机走代理，以最先匹配的一行为准。私有地址和不含点的主机名默认直连，除非某一行另有规定。',
   ],
   'pac.rules': ['Rules, one per line', '规则，每行一条'],
-  'pac.hint': [
+  'pac.rules.hint': [
     '“proxy” or “direct”, then a host (example.com), all names below one (*.example.com), an address or a network. Networks match only hosts that are addresses.',
     '先写 proxy 或 direct，再写主机名（example.com）、某域名下的所有名称（*.example.com）、地址或网段。网段只匹配以地址形式出现的主机。',
   ],
@@ -161,15 +161,15 @@ export const settings = {
     '发给玩家的链接、二维码、CSV 和命令行里写的服务器地址。在这里保存的值优先于配置文件。',
   ],
   'publicAddress.host': ['Host name or IP address', '主机名或 IP 地址'],
-  'publicAddress.hostEmpty': [
+  'publicAddress.host.hint': [
     'Empty, here and in the configuration: the address is guessed.',
     '留空且配置里也没有时，自动猜测。',
   ],
-  'publicAddress.portEmpty': [
+  'publicAddress.port.hint': [
     'Empty: the port of the listener. Set it if a firewall forwards another port.',
     '留空则用监听端口；防火墙转发了别的端口时才需要填写。',
   ],
-  'publicAddress.badPort': ['Must be a whole number from 1 to 65535.', '必须是 1 到 65535 的整数。'],
+  'publicAddress.port.wrong': ['Must be a whole number from 1 to 65535.', '必须是 1 到 65535 的整数。'],
   'publicAddress.configured': ['Empty: {value}, from the configuration', '留空则用配置里的 {value}'],
   'publicAddress.inUse': ['Address in links', '链接中的地址'],
   'publicAddress.hostFrom': ['Host from', '主机来自'],
@@ -232,7 +232,7 @@ export const settings = {
     'Counted from the first byte that the client sends.',
     '从客户端发送的第一个字节算起。',
   ],
-  'games.maxBytes.wrong': ['A whole number from 1 to {max}.', '须为 1 到 {max} 的整数。'],
+  'games.maxBytes.wrong': ['A whole number from 1 to 65,536.', '须为 1 到 65,536 的整数。'],
   'games.needed': ['Required.', '请填写。'],
   'games.moveUp': ['Move up', '上移'],
   'games.remove': ['Remove the rule', '移除规则'],
@@ -249,7 +249,7 @@ export const settings = {
   'games.form': ['Input format', '输入方式'],
   'games.form.text': ['Text', '文本'],
   'games.form.hex': ['Hex', '十六进制'],
-  'games.badHex': ['Not hexadecimal', '不是十六进制'],
+  'games.bytes.label.wrong': ['Not hexadecimal', '不是十六进制'],
   'games.incomplete': [
     'A rule is incomplete or not valid, so nothing can be tested yet.',
     '有规则未填完或有误，暂时无法测试。',

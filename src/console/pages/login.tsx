@@ -10,7 +10,7 @@ import { leave } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
 import { FormDialog, useModal } from '../ui/dialog.js';
-import { Field, Input, InputField, Segments, submitting } from '../ui/form.js';
+import { InputField, Segments, submitting } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { Switches } from '../ui/switches.js';
 
@@ -71,7 +71,7 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
       </h1>
       {children ?? <p class="soft">{t('login.intro')}</p>}
       <InputField
-        label={t('account.username')}
+        of="account.username"
         value={username}
         onInput={setUsername}
         autocomplete="username"
@@ -79,7 +79,7 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
         required
       />
       <InputField
-        label={t('login.password')}
+        of="login.password"
         value={password}
         onInput={setPassword}
         type="password"
@@ -88,16 +88,15 @@ function SignInForm({ name, children }: { name: string; children?: ComponentChil
         required
       />
       {needsCode && (
-        <Field label={t('login.code')} hint={t('login.code.hintRecovery')}>
-          <Input
-            value={code}
-            onInput={setCode}
-            maxLength={11}
-            autocomplete="one-time-code"
-            autoFocus
-            required
-          />
-        </Field>
+        <InputField
+          of="login.code"
+          value={code}
+          onInput={setCode}
+          maxLength={11}
+          autocomplete="one-time-code"
+          autoFocus
+          required
+        />
       )}
       {error && <Failure error={error} />}
       <Button type="submit" kind="primary" disabled={busy}>
@@ -151,8 +150,7 @@ function Ask({ settle }: { settle: (isConfirmed: boolean) => void }) {
       <InputField
         key={way}
         path={way}
-        label={t(`login.${way}`)}
-        hint={way === 'code' ? t('login.code.hintRecovery') : undefined}
+        of={`login.${way}`}
         value={text}
         onInput={setText}
         autoFocus

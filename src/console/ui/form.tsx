@@ -2,7 +2,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Controlled } from '../lib/draft.js';
-import { t } from '../lib/i18n.js';
+import { type TextKey, t, textOf } from '../lib/i18n.js';
 
 /** What the daemon refused of the form around a field, by the path in the request: `contacts.email`. */
 export const RefusedFields = createContext<ReadonlyMap<string, string>>(new Map());
@@ -32,21 +32,27 @@ export function Word({ of, options = [] }: WordProps) {
 }
 
 interface FieldProps {
-  readonly label: string;
+  /** The key of the label; with `.hint` that of the hint, with `.wrong` that of the error. */
+  readonly of?: TextKey;
+  /** A label that is not the text of a key. */
+  readonly label?: string;
   readonly hint?: ComponentChildren;
   /** The label is only for screen readers: the field's surroundings already show the same words. */
   readonly hideLabel?: boolean;
   /** What is wrong with the typed text; replaces the hint. */
   readonly error?: string | undefined;
+  /** Shows the error of the key. */
+  readonly isWrong?: boolean;
   /** The end of the field's path in the request. The field shows what the daemon refuses of it. */
   readonly path?: string;
   readonly options?: WordProps['options'];
   readonly children: ComponentChildren;
 }
 
-export function Field({ label, hint, error: ownError, path, options, hideLabel, children }: FieldProps) {
+export function Field({ of, isWrong, path, options, hideLabel, children, ...own }: FieldProps) {
+  const { label = of && t(of), hint = textOf(`${of}.hint`) } = own;
   const refused = [...useContext(RefusedFields)].find(([at]) => at === path || at.endsWith(`.${path}`));
-  const error = ownError ?? refused?.[1];
+  const error = own.error ?? (isWrong ? t(`${of}.wrong` as TextKey) : refused?.[1]);
   return (
     <label class={error === undefined ? 'field' : 'field wrong'}>
       <span class={hideLabel ? 'sr-only' : ''}>{label}</span>
@@ -82,7 +88,7 @@ interface InputProps extends Controlled<string> {
   readonly required?: boolean;
 }
 
-export function Input({ onInput, type = 'text', autoFocus = false, maxLength, ...rest }: InputProps) {
+export function Input({ path: _, onInput, type = 'text', autoFocus, maxLength, ...rest }: InputProps) {
   return (
     <input
       autocomplete="off"
@@ -128,7 +134,7 @@ export function Area({ value, onInput, rows = 4, placeholder, mono = false }: Ar
 
 interface SelectProps<T extends string> extends Controlled<T> {
   readonly options: readonly { readonly value: T; readonly label: string }[];
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 export function Select<T extends string>({ value, options, onInput, label }: SelectProps<T>) {
@@ -147,8 +153,9 @@ type InField<Props> = Props & Omit<FieldProps, 'children'>;
 
 const inField =
   <Props extends object>(Control: (props: Props) => ComponentChildren) =>
-  ({ label, hint, hideLabel, error, path, ...control }: InField<Props>) => (
-    <Field {...({ label, hint, hideLabel, error, path, options: Object(control).options } as FieldProps)}>
+  ({ of, label, hint, hideLabel, error, isWrong, path, ...control }: InField<Props>) => (
+    // Of the props of the control, the field reads `options`.
+    <Field {...({ of, label, hint, hideLabel, error, isWrong, path } as FieldProps)} {...Object(control)}>
       <Control {...(control as unknown as Props)} />
     </Field>
   );
@@ -177,13 +184,14 @@ export function Segments<T extends string>({ value, options, onInput, label }: S
 }
 
 /** A label around the buttons would press the first of them. */
-export function SegmentsField<T extends string>({ hint, path, ...segments }: InField<SelectProps<T>>) {
+export function SegmentsField<T extends string>({ of, hint, path, ...segments }: InField<SelectProps<T>>) {
+  const { label = of && t(of) } = segments;
   return (
     <div class="field">
-      <span>{segments.label}</span>
-      <Segments {...segments} />
+      <span>{label}</span>
+      <Segments {...segments} label={label} />
       {hint && <small class="soft">{hint}</small>}
-      <Word of={[path, segments.label]} options={segments.options} />
+      <Word of={[path, label]} options={segments.options} />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { CredentialsInFormats } from '../../api-types.js';
 import { saveFile } from '../../lib/download.js';
 import { t } from '../../lib/i18n.js';
 import { Button, CopyButton, ScrollBox } from '../../ui/basics.js';
-import { Field, Select } from '../../ui/form.js';
+import { SelectField } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
 
 type Format = CredentialsInFormats['formats'][number]['format'];
@@ -16,13 +16,13 @@ export function ClientFormats({ formats }: { formats: CredentialsInFormats['form
   const fileName = current?.fileName ?? null;
   return (
     <div class="client-formats stack">
-      <Field label={t('formats.label')} hint={t(`formats.${chosen}.hint`)}>
-        <Select
-          value={chosen}
-          onInput={setChosen}
-          options={formats.map(({ format }) => ({ value: format, label: t(`formats.${format}`) }))}
-        />
-      </Field>
+      <SelectField
+        of="formats.label"
+        hint={t(`formats.${chosen}.hint`)}
+        value={chosen}
+        onInput={setChosen}
+        options={formats.map(({ format }) => ({ value: format, label: t(`formats.${format}`) }))}
+      />
       {text === null ? (
         <p class="notice">{t('formats.cannot')}</p>
       ) : (

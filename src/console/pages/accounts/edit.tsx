@@ -20,7 +20,7 @@ import type { HandedOver } from './handover.js';
 export function EditDialog({ of: account, onClose, onDone }: DialogOf<Account>) {
   // The page reads the account again and again. The form keeps editing the version that it opened.
   const [opened] = useState(account);
-  const draft = useDraft(textsOf(opened), { guard: false });
+  const draft = useDraft(textsOf(opened));
   const { values, set, control } = draft;
   const maxAddresses = useUser()?.maxAuthorizedAddresses ?? 0;
   const params = { id: opened.id };
@@ -47,8 +47,7 @@ export function EditDialog({ of: account, onClose, onDone }: DialogOf<Account>) 
       work={saving}
     >
       <InputField
-        path="username"
-        label={t('account.username')}
+        of="account.username"
         hint={
           draft.changes.username === undefined
             ? undefined
@@ -128,7 +127,7 @@ export function PasswordDialog({ of: account, onClose, onDone }: DialogOf<Accoun
       />
       <p>{t(`account.password.${way}.text`, { name: username, n: usage.sessions })}</p>
       {way !== 'random' && (
-        <Field path="password" label={t('account.password')} error={lengthError(password)}>
+        <Field of="account.password" path="password" error={lengthError(password)}>
           <Input value={password} onInput={setPassword} autoFocus />
         </Field>
       )}

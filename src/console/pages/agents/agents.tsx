@@ -121,9 +121,9 @@ function SendDialog({ agent, onClose }: { agent: Agent; onClose: () => void }) {
       isReady={message.trim() !== ''}
       send={send}
     >
-      <AreaField path="message" label={t('run.message')} value={message} onInput={setMessage} rows={5} />
+      <AreaField of="run.message" path="message" value={message} onInput={setMessage} rows={5} />
       {agent.sessionKey === null ? (
-        <Field path="sessionKey" label={t('run.session')} hint={t('agent.session.hint')}>
+        <Field of="run.session" path="sessionKey">
           <Input value={sessionKey} onInput={setSessionKey} maxLength={128} />
         </Field>
       ) : (

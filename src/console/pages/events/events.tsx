@@ -148,7 +148,7 @@ interface ReceiverDialogProps extends DialogOf<EventReceiver | null> {
 function ReceiverDialog({ of: row, offered, onClose, onDone }: ReceiverDialogProps) {
   const { url = '', types = offered.filter((type) => GROUPS[0][1].test(type)), isEnabled = true } = row ?? {};
   const saved = { url, types, isEnabled, newSecret: false };
-  const { values, changes, isDirty, set, control } = useDraft(saved, { guard: false });
+  const { values, changes, isDirty, set, control } = useDraft(saved);
   const [secret, setSecret] = useState<string | null>(null);
   const box = (label: string, of: readonly EventType[]) => (
     <Checkbox
@@ -186,7 +186,7 @@ function ReceiverDialog({ of: row, offered, onClose, onDone }: ReceiverDialogPro
       isReady={values.url !== '' && values.types.length > 0 && isDirty}
       send={send}
     >
-      <InputField path="url" label="URL" {...control('url')} placeholder="https://shop.example/" autoFocus />
+      <InputField label="URL" {...control('url')} placeholder="https://shop.example/" autoFocus />
       {GROUPS.map(([group, pattern]) => {
         const of = offered.filter((type) => pattern.test(type));
         return (

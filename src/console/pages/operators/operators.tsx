@@ -122,7 +122,7 @@ const readBound = (name: BoundName, text: string): number | null | undefined =>
 /** @param of null: a new one */
 function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | null>) {
   const [saved] = useState(() => fieldsOf(operator));
-  const { values: fields, changes: changed, set, control } = useDraft(saved, { guard: false });
+  const { values: fields, changes: changed, set, control } = useDraft(saved);
   const isSeller = fields.role === 'seller';
   const budgetOf = (names: readonly BoundName[]) =>
     Object.fromEntries(names.map((name) => [name, readBound(name, fields[name])])) as Operator['budget'];
@@ -156,9 +156,8 @@ function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | n
       isReady={isReady}
       send={save}
     >
-      <InputField path="name" label={t('tokens.name')} {...control('name')} autoFocus={!operator} />
+      <InputField of="tokens.name" {...control('name')} autoFocus={!operator} />
       <InputField
-        path="password"
         label={t(operator ? 'admin.next' : 'account.password')}
         hint={operator ? t('operators.newPassword.hint') : undefined}
         type="password"
@@ -171,7 +170,7 @@ function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | n
         </RevokeTokens>
       )}
       <SegmentsField
-        label={t('operators.role')}
+        of="operators.role"
         hint={t(`operators.role.${fields.role}.text`)}
         {...control('role')}
         options={OPERATOR_ROLES.map((value) => ({ value, label: t(`operators.role.${value}`) }))}
@@ -188,9 +187,8 @@ function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | n
           <div class="grid-2">
             {BOUND_NAMES.map((name) => (
               <InputField
-                path={`budget.${name}`}
                 key={name}
-                label={t(`operators.budget.${name}`)}
+                of={`operators.budget.${name}`}
                 hint={
                   operator
                     ? t('operators.budget.used', { used: amount(name, operator.used[name]) })
@@ -198,6 +196,7 @@ function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | n
                 }
                 error={readBound(name, fields[name]) === undefined ? t('operators.budget.wrong') : undefined}
                 {...control(name)}
+                path={`budget.${name}`}
                 inputMode="numeric"
                 placeholder="∞"
               />

@@ -103,7 +103,7 @@ interface PlanDialogProps extends DialogOf<Plan | null> {
 
 function PlanDialog({ of: plan, plans, save, onStale, onClose, onDone }: PlanDialogProps) {
   const [opened] = useState(plan);
-  const draft = useDraft(fieldsOf(opened), { guard: false });
+  const draft = useDraft(fieldsOf(opened));
   const { values, set, control } = draft;
   const days = readNumber(values.days, { min: 1, max: MAX_DAYS, whole: true });
   const isOpened = ({ name }: Plan) => name === opened?.name;
@@ -132,14 +132,12 @@ function PlanDialog({ of: plan, plans, save, onStale, onClose, onDone }: PlanDia
       send={send}
     >
       <div class="grid-2">
-        <Field path="name" label={t('tokens.name')} error={isTaken ? t('plans.taken') : undefined}>
+        <Field of="tokens.name" path="name" error={isTaken ? t('plans.taken') : undefined}>
           <Input {...control('name')} maxLength={64} autoFocus />
         </Field>
         <InputField
-          path="days"
-          label={t('plans.daysField')}
-          hint={t('plans.daysField.hint')}
-          error={days === undefined ? t('plans.daysField.wrong') : undefined}
+          of="plans.daysField"
+          isWrong={days === undefined}
           {...control('days')}
           inputMode="numeric"
           placeholder={t('plans.forever')}

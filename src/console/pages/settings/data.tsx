@@ -59,9 +59,8 @@ export function RetentionSettings() {
           <p class="soft">{t('retention.text')}</p>
           {FIELDS.map((name) => (
             <InputField
-              path={name}
               key={name}
-              label={t(`retention.${name}`)}
+              of={`retention.${name}`}
               error={read(name) === undefined ? t('retention.wrong', RANGES[name]) : undefined}
               {...draft.control(name)}
               inputMode="numeric"

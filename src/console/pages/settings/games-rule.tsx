@@ -4,7 +4,7 @@ import type { GameRule } from '../../api-types.js';
 import { controlOf } from '../../lib/draft.js';
 import { readNumber } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
-import { Field, Input, InputField, optionsOf, Segments, Select } from '../../ui/form.js';
+import { InputField, optionsOf, Segments, SelectField } from '../../ui/form.js';
 
 const DEFAULT_BYTES = '4096';
 const MAX_BYTES = 65_536;
@@ -101,37 +101,36 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
         {kind === 'fixed' ? (
           <InputField key="id" label="GameID" error={missing} {...control('id')} maxLength={128} />
         ) : (
-          <Field key="pattern" label={t('games.pattern')} hint={t('games.pattern.hint')} error={missing}>
-            <Input {...control('pattern')} placeholder="GAMEID=([A-Z0-9]+);" maxLength={1_000} />
-          </Field>
-        )}
-        <Field key="protocol" label={t('games.protocol')}>
-          <Select
-            {...control('protocol')}
-            options={optionsOf(['any', 'tcp', 'udp'], (of) =>
-              of === 'any' ? t('games.any') : of.toUpperCase(),
-            )}
+          <InputField
+            key="pattern"
+            of="games.pattern"
+            error={missing}
+            {...control('pattern')}
+            placeholder="GAMEID=([A-Z0-9]+);"
+            maxLength={1_000}
           />
-        </Field>
-        <Field key="hosts" label={t('games.hosts')} hint={t('games.hosts.hint')}>
-          <Input {...control('hosts')} placeholder={t('games.any')} />
-        </Field>
+        )}
+        <SelectField
+          key="protocol"
+          of="games.protocol"
+          {...control('protocol')}
+          options={optionsOf(['any', 'tcp', 'udp'], (of) =>
+            of === 'any' ? t('games.any') : of.toUpperCase(),
+          )}
+        />
+        <InputField key="hosts" of="games.hosts" {...control('hosts')} placeholder={t('games.any')} />
         <InputField
           key="ports"
-          label={t('games.ports')}
-          hint={t('games.ports.hint')}
-          error={readPorts(fields.ports) === undefined ? t('games.ports.wrong') : undefined}
+          of="games.ports"
+          isWrong={readPorts(fields.ports) === undefined}
           {...control('ports')}
           placeholder={t('games.any')}
         />
         {kind === 'pattern' && (
           <InputField
             key="maxBytes"
-            label={t('games.maxBytes')}
-            hint={t('games.maxBytes.hint')}
-            error={
-              readMaxBytes(fields) === undefined ? t('games.maxBytes.wrong', { max: MAX_BYTES }) : undefined
-            }
+            of="games.maxBytes"
+            isWrong={readMaxBytes(fields) === undefined}
             {...control('maxBytes')}
             inputMode="numeric"
           />

@@ -9,7 +9,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { Button, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
-import { Area, Field, Input, optionsOf, Segments, submitting, Word } from '../../ui/form.js';
+import { AreaField, InputField, optionsOf, Segments, submitting, Word } from '../../ui/form.js';
 import { Conflict, useSaving } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
@@ -164,9 +164,7 @@ function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
     <form class="card stack sticky" onSubmit={submitting(submit)}>
       <h2>{t('games.test')}</h2>
       <p class="soft">{t('games.test.text')}</p>
-      <Field label={t('sessions.destination')}>
-        <Input {...control('destination')} placeholder="host:port" />
-      </Field>
+      <InputField of="sessions.destination" {...control('destination')} placeholder="host:port" />
       <Segments
         {...control('protocol')}
         label={t('games.protocol')}
@@ -180,14 +178,14 @@ function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
           options={optionsOf(['text', 'hex'], (of) => t(`games.form.${of}`))}
         />
       </div>
-      <Field label={t('games.bytes.label')} error={bytes === null ? t('games.badHex') : undefined}>
-        <Area
-          {...control('text')}
-          rows={3}
-          mono
-          placeholder={form === 'text' ? 'GAMEID=ARENA7;' : '47 41 4d 45'}
-        />
-      </Field>
+      <AreaField
+        of="games.bytes.label"
+        isWrong={bytes === null}
+        {...control('text')}
+        rows={3}
+        mono
+        placeholder={form === 'text' ? 'GAMEID=ARENA7;' : '47 41 4d 45'}
+      />
       {error ? <Failure error={error} /> : null}
       {rules === null && <p class="soft">{t('games.incomplete')}</p>}
       <div class="row">

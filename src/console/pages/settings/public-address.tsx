@@ -8,7 +8,7 @@ import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
 import { Facts, Tag } from '../../ui/basics.js';
-import { AreaField, Field, Input, SegmentsField } from '../../ui/form.js';
+import { AreaField, InputField, SegmentsField } from '../../ui/form.js';
 import { Icon } from '../../ui/icons.js';
 import { type Overtaken, SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { WhenLoaded } from '../../ui/states.js';
@@ -64,7 +64,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
   };
   const { configured, link } = saved;
   const whenEmpty = (value: string | number | null) =>
-    value === null ? null : t('publicAddress.configured', { value: String(value) });
+    value === null ? undefined : t('publicAddress.configured', { value: String(value) });
   const hostFrom: TextKey =
     link.guess === null ? `effective.source.${saved.hostSource}` : 'publicAddress.guessed';
   const portFrom: TextKey =
@@ -73,21 +73,22 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
     <SettingsForm draft={draft} right="setPublicAddress" isValid={!badPort} save={save}>
       <p class="soft">{t('publicAddress.text')}</p>
       <LinkNotice isHere />
-      <Field
-        path="host"
-        label={t('publicAddress.host')}
-        hint={whenEmpty(configured.host) ?? t('publicAddress.hostEmpty')}
-      >
-        <Input {...control('host')} placeholder={configured.host ?? 'gate.example.com'} maxLength={253} />
-      </Field>
-      <Field
-        path="port"
-        label={t('publicAddress.port')}
-        error={badPort ? t('publicAddress.badPort') : undefined}
-        hint={whenEmpty(configured.port) ?? t('publicAddress.portEmpty')}
-      >
-        <Input {...control('port')} inputMode="numeric" placeholder={String(link.port)} maxLength={5} />
-      </Field>
+      <InputField
+        of="publicAddress.host"
+        hint={whenEmpty(configured.host)}
+        {...control('host')}
+        placeholder={configured.host ?? 'gate.example.com'}
+        maxLength={253}
+      />
+      <InputField
+        of="publicAddress.port"
+        isWrong={badPort}
+        hint={whenEmpty(configured.port)}
+        {...control('port')}
+        inputMode="numeric"
+        placeholder={String(link.port)}
+        maxLength={5}
+      />
       <Facts
         of={[
           [t('publicAddress.inUse'), <code data-link>socks5h://…@{hostPort(link)}</code>],
@@ -138,18 +139,17 @@ export function PacSettings() {
         >
           <p class="soft">{t('pac.text')}</p>
           <AreaField
-            path="match"
-            label={t('pac.rules')}
-            hint={t('pac.hint')}
+            of="pac.rules"
             error={read.wrongLine === null ? undefined : t('pac.wrongLine', { line: read.wrongLine })}
             {...control('text')}
+            path="match"
             rows={10}
             placeholder={'proxy *.game.example\ndirect 203.0.113.0/24'}
             mono
           />
           <SegmentsField
+            of="pac.otherwise"
             {...control('otherwise')}
-            label={t('pac.otherwise')}
             options={WAYS.map((value) => ({ value, label: t(`pac.${value}`) }))}
           />
         </SettingsForm>

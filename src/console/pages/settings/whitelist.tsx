@@ -8,7 +8,7 @@ import { t } from '../../lib/i18n.js';
 import { useLoad, usePreview } from '../../lib/load.js';
 import { Card, State, type Tone } from '../../ui/basics.js';
 import { Confirm } from '../../ui/dialog.js';
-import { AreaField, Field, Input } from '../../ui/form.js';
+import { AreaField, InputField } from '../../ui/form.js';
 import { SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Skeleton, WhenLoaded } from '../../ui/states.js';
@@ -59,8 +59,7 @@ export function WhitelistSettings() {
       >
         <p class="soft">{t('whitelist.text')}</p>
         <AreaField
-          label={t('whitelist.field')}
-          hint={t('whitelist.hint')}
+          of="whitelist.field"
           error={check?.valid === false ? invalidWords(check) : undefined}
           value={shown}
           onInput={(whitelist) => draft.set({ whitelist })}
@@ -76,9 +75,7 @@ export function WhitelistSettings() {
       </SettingsForm>
       <Card title={t('whitelist.entries')} look="stack">
         {check ? <Entries check={check} /> : <Skeleton rows={3} />}
-        <Field label={t('whitelist.try')}>
-          <Input value={address} onInput={setAddress} placeholder="203.0.113.7" />
-        </Field>
+        <InputField of="whitelist.try" value={address} onInput={setAddress} placeholder="203.0.113.7" />
         {address !== '' && check && (
           <p>
             <Allowed is={check.addressAllowed} />{' '}

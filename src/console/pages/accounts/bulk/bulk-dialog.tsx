@@ -172,9 +172,9 @@ function BulkFields({ type, given, set }: Props) {
         <>
           <p class="soft">{t('bulk.suspend.text')}</p>
           <InputField
-            {...control('reason')}
+            of="account.suspendReason"
             path="reason"
-            label={t('account.suspendReason')}
+            {...control('reason')}
             maxLength={200}
             autoFocus
             required
@@ -228,8 +228,8 @@ function ExtendFields({ control, isWrong }: { control: Control<Given>; isWrong: 
         <Input {...control('days')} autoFocus />
       </Field>
       <SegmentsField
+        of="bulk.countFrom"
         {...control('from')}
-        label={t('bulk.countFrom')}
         options={optionsOf(['later', 'expiry', 'now'], (from) => t(`bulk.from.${from}`))}
       />
     </div>
@@ -242,8 +242,8 @@ function PlanFields({ use, control }: { use: Given['use']; control: Control<Give
       <div class="grid-2">
         <PlanChoice {...control('plan')} none={t('plans.own')} />
         <SegmentsField
+          of="plans.use"
           {...control('use')}
-          label={t('plans.use')}
           options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
         />
       </div>

@@ -5,7 +5,7 @@ import { controlOf } from '../../../lib/draft.js';
 import { type TextKey, t } from '../../../lib/i18n.js';
 import { type Preview, usePreview } from '../../../lib/load.js';
 import { ScrollBox } from '../../../ui/basics.js';
-import { Area, Checkbox, Field, Input, optionsOf, Segments, Select } from '../../../ui/form.js';
+import { AreaField, Checkbox, InputField, optionsOf, Segments, Select } from '../../../ui/form.js';
 import { SmallTable } from '../../../ui/small-table.js';
 import { Failure } from '../../../ui/states.js';
 import { Skipped } from '../bulk/bulk-preview.js';
@@ -47,19 +47,16 @@ export function ManyNames({ values, onChange, preview }: ManyNamesProps) {
         options={optionsOf(['pattern', 'list'], (of) => t(`create.${of}`))}
       />
       {source === 'pattern' ? (
-        <Field path="pattern" label={t('create.pattern')} hint={t('create.pattern.hint')}>
-          <Input {...control('pattern')} autoFocus />
-        </Field>
+        <InputField of="create.pattern" path="pattern" {...control('pattern')} autoFocus />
       ) : (
         <>
-          <Field label={t('create.list')} hint={t('create.list.hint')}>
-            <Area
-              {...control('list')}
-              rows={6}
-              mono
-              placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
-            />
-          </Field>
+          <AreaField
+            of="create.list"
+            {...control('list')}
+            rows={6}
+            mono
+            placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
+          />
           <HowRead values={values} onChange={onChange} preview={preview} />
         </>
       )}

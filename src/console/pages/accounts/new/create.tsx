@@ -32,7 +32,7 @@ const COMMON = ['isEnabled', ...NAMES.notes, ...NAMES.access, ...NAMES.contacts]
 const TERMS = ['expiresAt', ...NAMES.limits] as const;
 
 export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'many', Created>) {
-  const draft = useDraft(NOTHING_TYPED, { guard: false });
+  const draft = useDraft(NOTHING_TYPED);
   const { values, set, control } = draft;
   const { username, password, plan, source, pattern } = values;
   const [asking, setAsking] = useState(false);
@@ -79,12 +79,11 @@ export function CreateDialog({ of: mode, onClose, onDone }: DialogOf<'one' | 'ma
       />
       {mode === 'one' && (
         <div class="grid-2">
-          <Field path="username" label={t('account.username')} error={lengthError(username)}>
+          <Field of="account.username" path="username" error={lengthError(username)}>
             <Input {...control('username')} autoFocus required />
           </Field>
           <InputField
-            path="password"
-            label={t('account.password')}
+            of="account.password"
             hint={t('create.password.hint')}
             error={lengthError(password)}
             {...control('password')}

@@ -4,7 +4,7 @@ import type { AccountFilterBody, FileFormat } from '../../../api-types.js';
 import { urlOf, useUser } from '../../../lib/api.js';
 import { confirmThenFollow } from '../../../lib/download.js';
 import type { Controlled } from '../../../lib/draft.js';
-import { t } from '../../../lib/i18n.js';
+import { type TextKey, t } from '../../../lib/i18n.js';
 import { Button } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
 import { Checkbox, optionsOf, SegmentsField, SelectField } from '../../../ui/form.js';
@@ -48,7 +48,7 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
       <p>{filtered ? t('export.filtered') : t('export.all')}</p>
       <FormatChoice value={format} onInput={setFormat} />
       {format === 'ccproxy' ? (
-        <ZoneChoice label={t('export.zone')} hint={t('export.zone.hint')} value={zone} onInput={setZone} />
+        <ZoneChoice of="export.zone" value={zone} onInput={setZone} />
       ) : (
         mayHaveHashes && (
           <Checkbox checked={withHashes} onChange={setWithHashes}>
@@ -66,7 +66,7 @@ export function FormatChoice(format: Controlled<FileFormat>) {
   return (
     <SegmentsField
       {...format}
-      label={t('formats.label')}
+      of="formats.label"
       options={optionsOf(['csv', 'json', 'ccproxy'], (each) => FORMAT_NAMES[each])}
     />
   );
@@ -84,7 +84,7 @@ export function zoneLabel(zone: string): string {
   return t('unit.note', { text: zone, note: parts.find(({ type }) => type === 'timeZoneName')?.value ?? '' });
 }
 
-export function ZoneChoice(zone: Controlled<string> & { readonly label: string; readonly hint: string }) {
+export function ZoneChoice(zone: Controlled<string> & { readonly of: TextKey }) {
   const zones = new Set([ownZone(), 'Asia/Shanghai', 'UTC']);
   return <SelectField {...zone} options={optionsOf([...zones], zoneLabel)} />;
 }

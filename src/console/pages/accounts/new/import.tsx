@@ -8,7 +8,7 @@ import { bytes } from '../../../lib/format.js';
 import { lineReason, t } from '../../../lib/i18n.js';
 import { At, Button, ScrollBox, State } from '../../../ui/basics.js';
 import { Dialog } from '../../../ui/dialog.js';
-import { Field, optionsOf, Select } from '../../../ui/form.js';
+import { optionsOf, SelectField } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { SmallTable } from '../../../ui/small-table.js';
 import { Failure, Skeleton } from '../../../ui/states.js';
@@ -131,25 +131,24 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       </label>
       <div class="grid-2">
         <FormatChoice {...control('format')} />
-        <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
-          <Select
-            {...control('existing')}
-            options={optionsOf(['skip', 'keep', 'replace'], (of) => t(`import.${of}`))}
-          />
-        </Field>
+        <SelectField
+          of="import.existing"
+          hint={t(`import.existing.${existing}`)}
+          {...control('existing')}
+          options={optionsOf(['skip', 'keep', 'replace'], (of) => t(`import.${of}`))}
+        />
       </div>
       <div class="grid-2">
-        <ZoneChoice label={t('import.zone')} hint={t('import.zone.hint')} {...control('zone')} />
+        <ZoneChoice of="import.zone" {...control('zone')} />
         {format !== 'json' && (
-          <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
-            <Select
-              {...control('encoding')}
-              options={[
-                { value: 'auto', label: t('import.encoding.auto') },
-                ...optionsOf(Object.keys(ENCODINGS) as FileEncoding[], (of) => ENCODINGS[of]),
-              ]}
-            />
-          </Field>
+          <SelectField
+            of="import.encoding"
+            {...control('encoding')}
+            options={[
+              { value: 'auto', label: t('import.encoding.auto') },
+              ...optionsOf(Object.keys(ENCODINGS) as FileEncoding[], (of) => ENCODINGS[of]),
+            ]}
+          />
         )}
       </div>
       {busy && <Skeleton rows={3} />}
@@ -180,18 +179,12 @@ function ReadLine({ line }: { line: ImportReport['lines'][number] }) {
 }
 
 function Report({ report }: { report: ImportReport }) {
+  const { read, added, replaced, kept, skipped, failed } = report;
   return (
     <div class="preview stack near">
       <p>
         <strong>{report.dryRun ? t('import.wouldBe') : t('import.done')}</strong>
-        {t('import.summary', {
-          read: report.read,
-          added: report.added,
-          replaced: report.replaced,
-          kept: report.kept,
-          skipped: report.skipped,
-          failed: report.failed,
-        })}
+        {t('import.summary', { read, added, replaced, kept, skipped, failed })}
       </p>
       {report.exits > 0 && <p>{t('import.exits', { n: report.exits })}</p>}
       {report.encoding !== null && (
@@ -227,7 +220,7 @@ function Report({ report }: { report: ImportReport }) {
           ]}
         />
       </ScrollBox>
-      {report.read > MAX_LISTED && <p class="soft">{t('import.leftOut', { n: report.read - MAX_LISTED })}</p>}
+      {read > MAX_LISTED && <p class="soft">{t('import.leftOut', { n: read - MAX_LISTED })}</p>}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { useLoad } from '../../../lib/load.js';
 import { Ago, Button, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
 import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
-import { Checkbox, type CheckboxProps, Field, Input, submitting } from '../../../ui/form.js';
+import { Checkbox, type CheckboxProps, Field, Input, InputField, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
 import { type Column, column } from '../../../ui/list/columns.js';
 import { ShortList } from '../../../ui/list/list.js';
@@ -25,6 +25,8 @@ export function AdminSettings() {
     </div>
   );
 }
+
+const NEW_PASSWORD = { type: 'password', autocomplete: 'new-password', maxLength: 255 } as const;
 
 function PasswordForm() {
   const { values, control, reset } = useDraft({ current: '', next: '', again: '' });
@@ -53,15 +55,11 @@ function PasswordForm() {
         </p>
       )}
       <FormErrors error={error}>
-        <Field path="current" label={t('admin.current')}>
+        <Field of="admin.current" path="current">
           <Input {...control('current')} type="password" autocomplete="current-password" />
         </Field>
-        <Field path="next" label={t('admin.next')}>
-          <Input {...control('next')} type="password" autocomplete="new-password" maxLength={255} />
-        </Field>
-        <Field label={t('admin.again')} error={differs ? t('admin.differs') : undefined}>
-          <Input {...control('again')} type="password" autocomplete="new-password" maxLength={255} />
-        </Field>
+        <InputField of="admin.next" {...control('next')} {...NEW_PASSWORD} />
+        <InputField of="admin.again" isWrong={differs} {...control('again')} {...NEW_PASSWORD} />
       </FormErrors>
       <RevokeTokens checked={revokeTokens} onChange={setRevokeTokens}>
         {t('admin.revokeTokens')}
@@ -171,7 +169,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       isReady={ready}
       send={create}
     >
-      <Field path="name" label={t('tokens.name')}>
+      <Field of="tokens.name" path="name">
         <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
       </Field>
       <fieldset class="field">

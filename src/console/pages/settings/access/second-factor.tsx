@@ -33,9 +33,9 @@ function CodeDialog({ title, action, acceptsRecovery = false, act, onClose, chil
     >
       {children}
       <InputField
+        of="login.code"
         path="code"
-        label={t('login.code')}
-        hint={t(acceptsRecovery ? 'login.code.hintRecovery' : 'login.code.hint')}
+        hint={acceptsRecovery ? undefined : t('login.code.hintOfApp')}
         value={code}
         onInput={setCode}
         maxLength={acceptsRecovery ? 11 : 6}

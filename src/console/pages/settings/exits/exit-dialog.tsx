@@ -6,16 +6,7 @@ import { toggled, useDraft } from '../../../lib/draft.js';
 import { numberText, readNumber } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { type DialogOf, FormDialog } from '../../../ui/dialog.js';
-import {
-  Area,
-  Checkbox,
-  Field,
-  Input,
-  InputField,
-  optionsOf,
-  SegmentsField,
-  SelectField,
-} from '../../../ui/form.js';
+import { AreaField, Checkbox, InputField, optionsOf, SegmentsField, SelectField } from '../../../ui/form.js';
 import { useSellers } from '../../accounts/fields/plans.js';
 
 const NAME = /^[\w.-]{1,64}$/;
@@ -80,7 +71,7 @@ function readUpstream(text: string) {
 /** @param of null: a new one */
 export function ExitDialog({ of: exit, onClose, onDone }: DialogOf<Exit | null>) {
   const [opened] = useState(() => fieldsOf(exit));
-  const { values, changes, isDirty, set, control } = useDraft(opened, { guard: false });
+  const { values, changes, isDirty, set, control } = useDraft(opened);
   const sellers = useSellers();
   const isNamed = NAME.test(values.name);
   const isMarked = readMark(values.mark) !== undefined;
@@ -102,54 +93,50 @@ export function ExitDialog({ of: exit, onClose, onDone }: DialogOf<Exit | null>)
     >
       {exit === null && (
         <InputField
-          path="name"
-          label={t('tokens.name')}
+          of="tokens.name"
           error={values.name === '' || isNamed ? undefined : t('exits.name.wrong')}
           {...control('name')}
           maxLength={64}
           autoFocus
         />
       )}
-      <Field path="addresses" label={t('exits.addresses')} hint={t('exits.addresses.hint')}>
-        <Area {...control('addresses')} rows={LIST_ROWS} placeholder="192.0.2.7" mono />
-      </Field>
+      <AreaField
+        of="exits.addresses"
+        {...control('addresses')}
+        rows={LIST_ROWS}
+        placeholder="192.0.2.7"
+        mono
+      />
       <div class="grid-2">
         <SegmentsField
+          of="exits.choose"
           {...control('choose')}
-          label={t('exits.choose')}
           options={optionsOf(CHOICES, (each) => t(`exits.choose.${each}`))}
         />
         <SelectField
+          of="exits.family"
           {...control('family')}
-          label={t('exits.family')}
           options={optionsOf(FAMILIES, (each) => t(`exits.family.${each || 'both'}`))}
         />
       </div>
-      <Field path="upstreams.proxy" label={t('exits.upstreams')} hint={t('exits.upstreams.hint')}>
-        <Area
-          {...control('upstreams')}
-          rows={LIST_ROWS}
-          placeholder="user:password@proxy.example:1080"
-          mono
-        />
-      </Field>
+      <AreaField
+        of="exits.upstreams"
+        {...control('upstreams')}
+        path="upstreams.proxy"
+        rows={LIST_ROWS}
+        placeholder="user:password@proxy.example:1080"
+        mono
+      />
       <SegmentsField
+        of="exits.names"
         {...control('names')}
-        label={t('exits.names')}
         options={optionsOf(RESOLVERS, (each) => t(`exits.names.${each}`))}
       />
       <details>
         <summary>{t('exits.routes')}</summary>
         <div class="grid-2">
-          <InputField
-            path="interface"
-            label={t('exits.interface')}
-            {...control('interface')}
-            placeholder="eth1"
-          />
-          <Field path="mark" label={t('exits.mark')} error={isMarked ? undefined : t('exits.mark.wrong')}>
-            <Input {...control('mark')} inputMode="numeric" />
-          </Field>
+          <InputField of="exits.interface" {...control('interface')} placeholder="eth1" />
+          <InputField of="exits.mark" isWrong={!isMarked} {...control('mark')} inputMode="numeric" />
         </div>
       </details>
       <Checkbox checked={values.isDefault} onChange={(isDefault) => set({ isDefault })}>
