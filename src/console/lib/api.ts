@@ -79,11 +79,17 @@ export async function call<N extends keyof Operations>(
   return (await callWithEtag(name, ...input)).answer;
 }
 
+/** An object as the daemon has it, and the version to send with a change of it. */
+export interface Version<T> {
+  readonly answer: T;
+  readonly etag: string | null;
+}
+
 /** Like `call`, and also returns the `ETag` of the answer. A change takes it as `etag`. */
 export async function callWithEtag<N extends keyof Operations>(
   name: N,
   ...[input]: Arguments<N>
-): Promise<{ readonly answer: Operations[N]['answer']; readonly etag: string | null }> {
+): Promise<Version<Operations[N]['answer']>> {
   const [method] = OPERATIONS[name];
   const given = (input ?? {}) as Loose;
   const headers: Record<string, string> = { accept: 'application/json' };

@@ -2,7 +2,7 @@
 // stream of server-sent events, from which it is known: fresh numbers for the overview, and the topics that changed.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ChangedEvent, Operations, Overview } from '../api-types.js';
-import { ApiError, call, callWithEtag, type Input, me, online } from './api.js';
+import { ApiError, call, callWithEtag, type Input, me, online, type Version } from './api.js';
 import { cell, useCell } from './cell.js';
 
 export interface Loaded<T> {
@@ -15,7 +15,7 @@ export interface Loaded<T> {
   readonly etag: string | null;
   reload(): void;
   /** Stores the answer of a change, so that the component shows no old data until the next read. */
-  put(data: T, etag: string | null): void;
+  put(version: Version<T>): void;
 }
 
 interface LoadOptions {
@@ -57,6 +57,7 @@ export function useLoad<N extends keyof Operations>(
   }, [reload]);
   const current = useRef(input);
   current.current = input;
+  const put = ({ answer, etag }: Version<Answer>) => setState({ key, data: answer, etag, error: null });
 
   // `key` represents the input.
   useEffect(() => {
@@ -68,20 +69,12 @@ export function useLoad<N extends keyof Operations>(
       if (read.current === own) read.current = null;
       if (own.isOutdated && !abort.signal.aborted) reload();
     };
-    const ask = callWithEtag as (name: N, input: unknown) => Promise<{ answer: Answer; etag: string | null }>;
-    const answered = ask(name, { ...current.current, signal: abort.signal }).then(
-      ({ answer, etag }) => setState({ key, data: answer, etag, error: null }),
-      (error: unknown) => {
-        if (abort.signal.aborted || me.get() === null) return;
-        const failure = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error));
-        setState((before) => ({
-          key,
-          data: before.key === key ? before.data : undefined,
-          etag: before.key === key ? before.etag : null,
-          error: failure,
-        }));
-      },
-    );
+    const ask = callWithEtag as (name: N, input: unknown) => Promise<Version<Answer>>;
+    const answered = ask(name, { ...current.current, signal: abort.signal }).then(put, (error: unknown) => {
+      if (abort.signal.aborted || me.get() === null) return;
+      const failure = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error));
+      setState((before) => ({ ...(before.key === key ? before : { key, ...NOTHING }), error: failure }));
+    });
     void answered.then(ended);
     return () => {
       abort.abort();
@@ -117,7 +110,6 @@ export function useLoad<N extends keyof Operations>(
     };
   }, [topicKey, everyMs, refresh, reload]);
 
-  const put = (data: Answer, etag: string | null) => setState({ key, data, etag, error: null });
   return {
     data: state.data,
     error: state.error,

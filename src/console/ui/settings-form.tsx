@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Action, useAction } from '../lib/action.js';
-import { ApiError, type Right } from '../lib/api.js';
+import { ApiError, type Right, type Version } from '../lib/api.js';
 import type { Draft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { Button, Facts, PermittedButton } from './basics.js';
@@ -41,12 +41,6 @@ export function Conflict({ fields }: { fields: readonly Overtaken[] }) {
       </div>
     </div>
   );
-}
-
-/** An object as the daemon has it, and the version to send with a change of it. */
-export interface Version<T> {
-  readonly answer: T;
-  readonly etag: string | null;
 }
 
 interface Saving<T> extends Action {

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { NoticeChannel, NoticePreview, NoticeSettings, NoticeSettingsChange } from '../../api-types.js';
 import { useAction } from '../../lib/action.js';
-import { call, callWithEtag } from '../../lib/api.js';
+import { call, callWithEtag, type Version } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
@@ -49,15 +49,14 @@ function NoticesForm({
   put,
 }: {
   saved: NoticeSettings;
-  put: (saved: NoticeSettings, etag: string | null) => void;
+  put: (version: Version<NoticeSettings>) => void;
 }) {
   const draft = useDraft(fieldsOf(saved));
   const isValid = readFields(draft.values) !== undefined;
   const [asked, setAsked] = useState<Asked | null>(null);
   const send = async ({ body, etag }: Omit<Asked, 'counts'>) => {
-    const sent = await callWithEtag('setNoticeSettings', { body, etag });
+    put(await callWithEtag('setNoticeSettings', { body, etag }));
     notify(t('settings.saved'));
-    put(sent.answer, sent.etag);
     draft.reset();
   };
   const save = async () => {

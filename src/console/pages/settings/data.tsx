@@ -39,12 +39,9 @@ export function RetentionSettings() {
   const save = async () => {
     // Reads the current values first, so that another user's changes to other fields stay.
     const now = await callWithEtag('getRetention');
-    const { answer, etag } = await callWithEtag('setRetention', {
-      body: { ...now.answer, ...Object.fromEntries(changed.map((name) => [name, read(name)])) },
-      etag: now.etag,
-    });
+    const body = { ...now.answer, ...Object.fromEntries(changed.map((name) => [name, read(name)])) };
+    saved.put(await callWithEtag('setRetention', { body, etag: now.etag }));
     notify(t('settings.saved'));
-    saved.put(answer, etag);
     draft.reset();
   };
   return (

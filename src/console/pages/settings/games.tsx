@@ -10,7 +10,7 @@ import { useLoad } from '../../lib/load.js';
 import { Button, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { AreaField, InputField, optionsOf, Segments, submitting, Word } from '../../ui/form.js';
-import { Conflict, useSaving } from '../../ui/settings-form.js';
+import { SettingsForm, useSaving } from '../../ui/settings-form.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
@@ -25,7 +25,8 @@ export function GameSettings() {
   });
   const added = useRef(0);
   const [isStrict, setStrict] = useState(false);
-  const { theirs, busy, error, run, clear } = useSaving(() => callWithEtag('getGameRules'));
+  const saving = useSaving(() => callWithEtag('getGameRules'));
+  const { theirs } = saving;
   if (!saved.data) return <WhenLoaded of={saved} rows={6} />;
 
   const fields = draft.values.rules;
@@ -43,21 +44,27 @@ export function GameSettings() {
     added.current += 1;
     setRules([...fields, ruleFields(null, `added ${added.current}`)]);
   };
-  const undo = () => {
+  const reset = () => {
     draft.reset();
     setStrict(false);
-    clear();
   };
-  const save = () => {
+  const save = async () => {
     setStrict(true);
     if (!rules) return;
-    void run(async () => {
-      const { etag } = theirs ?? draft.base;
-      const done = await callWithEtag('setGameRules', { body: { rules }, etag });
-      notify(t('games.saved'));
-      saved.put(done.answer, done.etag);
-      undo();
-    });
+    const { etag } = theirs ?? draft.base;
+    saved.put(await callWithEtag('setGameRules', { body: { rules }, etag }));
+    notify(t('games.saved'));
+    reset();
+  };
+  const forget = async () => {
+    saved.put(await callWithEtag('forgetGameRules'));
+    reset();
+    saving.clear();
+  };
+  const conflict = theirs && {
+    label: t('settings.games'),
+    theirs: inShort(theirs.answer.rules),
+    mine: inShort(rules ?? []),
   };
   return (
     <div class="columns wide-first">
@@ -67,64 +74,54 @@ export function GameSettings() {
             {t('games.text')} <Word of={[t('games.add')]} />
           </p>
           <Tag>{t(`games.source.${saved.data.source}`)}</Tag>
-        </div>
-        {fields.length === 0 && <p class="card soft">{t('games.empty')}</p>}
-        {fields.map((one, i) => (
-          <RuleCard
-            key={one.key}
-            index={i}
-            fields={one}
-            strict={isStrict}
-            onChange={(patch) => change(i, patch)}
-            actions={
-              <>
-                {i > 0 && (
-                  <Button icon="up" kind="quiet" onClick={() => moveUp(i)} label={t('games.moveUp')} />
-                )}
-                <Button
-                  icon="close"
-                  kind="quiet"
-                  onClick={() => setRules(fields.filter((other) => other !== one))}
-                  label={t('games.remove')}
-                />
-              </>
-            }
-          />
-        ))}
-        {theirs && (
-          <Conflict
-            fields={[
-              {
-                label: t('settings.games'),
-                theirs: inShort(theirs.answer.rules),
-                mine: inShort(rules ?? []),
-              },
-            ]}
-          />
-        )}
-        {error ? <Failure error={error} /> : null}
-        <div class="row wrap">
-          <Button icon="plus" onClick={add}>
-            {t('games.add')}
-          </Button>
-          <span class="grow" />
           {saved.data.source === 'console' && (
             <AskButton
               right="forgetGameRules"
               text={t('games.forget')}
-              act={async () => {
-                const done = await callWithEtag('forgetGameRules');
-                saved.put(done.answer, done.etag);
-                undo();
-              }}
+              act={forget}
               question={t('games.forget.text')}
             />
           )}
-          {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
-          <PermittedButton to="setGameRules" kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
-            {t(theirs ? 'account.saveAnyway' : 'settings.save')}
-          </PermittedButton>
         </div>
+        <SettingsForm
+          draft={{ isDirty: draft.isDirty, reset }}
+          work={saving}
+          right="setGameRules"
+          // What is missing is marked when the operator first tries to save.
+          isValid={rules !== null || !isStrict}
+          save={save}
+          conflict={conflict && [conflict]}
+          look="stack"
+        >
+          {fields.length === 0 && <p class="card soft">{t('games.empty')}</p>}
+          {fields.map((one, i) => (
+            <RuleCard
+              key={one.key}
+              index={i}
+              fields={one}
+              strict={isStrict}
+              onChange={(patch) => change(i, patch)}
+              actions={
+                <>
+                  {i > 0 && (
+                    <Button icon="up" kind="quiet" onClick={() => moveUp(i)} label={t('games.moveUp')} />
+                  )}
+                  <Button
+                    icon="close"
+                    kind="quiet"
+                    onClick={() => setRules(fields.filter((other) => other !== one))}
+                    label={t('games.remove')}
+                  />
+                </>
+              }
+            />
+          ))}
+          <div class="row">
+            <Button icon="plus" onClick={add}>
+              {t('games.add')}
+            </Button>
+          </div>
+        </SettingsForm>
       </section>
       <RuleTester rules={rules} />
     </div>

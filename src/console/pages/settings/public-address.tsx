@@ -121,9 +121,8 @@ export function PacSettings() {
       rules: theirs && changes.text === undefined ? theirs.answer.rules : read.rules,
       otherwise: changes.otherwise ?? theirs?.answer.otherwise ?? otherwise,
     };
-    const { answer, etag } = await callWithEtag('setPacRules', { body, etag: (theirs ?? draft.base).etag });
+    saved.put(await callWithEtag('setPacRules', { body, etag: (theirs ?? draft.base).etag }));
     notify(t('settings.saved'));
-    saved.put(answer, etag);
     draft.reset();
   };
   return (

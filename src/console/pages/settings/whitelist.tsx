@@ -27,13 +27,9 @@ export function WhitelistSettings() {
   if (!saved.data) return <WhenLoaded of={saved} rows={6} />;
   const { etag } = theirs ?? draft.base;
   const save = async (keepMyAccess: boolean, version = etag) => {
-    const { answer, etag: next } = await callWithEtag('setWhitelist', {
-      query: { keepMyAccess },
-      body: { whitelist: shown },
-      etag: version,
-    });
+    const body = { whitelist: shown };
+    saved.put(await callWithEtag('setWhitelist', { query: { keepMyAccess }, body, etag: version }));
     notify(t('whitelist.saved'));
-    saved.put(answer, next);
     draft.reset();
   };
   const trySave = () =>
