@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { type Cell, cell, keepStored, readStored, useCell } from '../../lib/cell.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { Button, useWidth } from '../basics.js';
+import { Checkbox } from '../form.js';
 import { Icon } from '../icons.js';
 import { Menu } from '../menu.js';
 
@@ -60,15 +61,12 @@ const MIN_FLEXIBLE_ON_PHONE_PX = 88;
 const PHONE_PX = 480;
 
 /** The columns that the table shows now, and the least width at which they stay readable. On a phone they have their phone form. */
-export function useShownColumns<T>(
-  columns: readonly Column<T>[],
-  table: string | undefined,
-  availablePx: number,
-) {
+export function useShownColumns<T>(columns: readonly Column<T>[], table: string, availablePx: number) {
   const isPhone = useIsPhone(columns);
-  const choice = useColumnChoice(table);
+  const choice = useCell(choiceOf(table));
   const shown = fittingColumns(isPhone ? phoneColumns(columns) : columns, choice, availablePx);
-  useDrawn(table, shown.map((column) => column.key).join(' '));
+  const keys = shown.map((column) => column.key).join(' ');
+  useEffect(() => drawnOf(table).set(keys), [table, keys]);
   return { isPhone, shown, minPx: minWidthOf(shown, availablePx) };
 }
 
@@ -111,21 +109,8 @@ const choiceOf = cellsBy((table) => readStored<ColumnChoice>(storedAs(table)));
 /** The keys of the columns that a table shows now, separated by spaces. */
 const drawnOf = cellsBy(() => '');
 
-/** Publishes the keys of the shown columns for the table's column chooser. */
-function useDrawn(table: string | undefined, keys: string): void {
-  useEffect(() => {
-    if (table !== undefined) drawnOf(table).set(keys);
-  }, [table, keys]);
-}
-
-const NO_CHOICE = cell<ColumnChoice>({});
-
-function useColumnChoice(table: string | undefined): ColumnChoice {
-  return useCell(table === undefined ? NO_CHOICE : choiceOf(table));
-}
-
 export function ColumnChooser<T>({ table, columns }: { table: string; columns: readonly Column<T>[] }) {
-  const choice = useColumnChoice(table);
+  const choice = useCell(choiceOf(table));
   const drawn = new Set(useCell(drawnOf(table)).split(' '));
   const isPhone = useIsPhone(columns);
   const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
@@ -144,14 +129,13 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
       <fieldset class="menu">
         <legend class="sr-only">{t('columns.choose')}</legend>
         {optional.map((column) => (
-          <label key={column.key} class="checkbox">
-            <input
-              type="checkbox"
-              checked={choice[column.key] ?? drawn.has(column.key)}
-              onChange={(event) => change({ ...choice, [column.key]: event.currentTarget.checked })}
-            />
-            <span>{column.head}</span>
-          </label>
+          <Checkbox
+            key={column.key}
+            checked={choice[column.key] ?? drawn.has(column.key)}
+            onChange={(on) => change({ ...choice, [column.key]: on })}
+          >
+            {column.head}
+          </Checkbox>
         ))}
         <Button kind="link" disabled={Object.keys(choice).length === 0} onClick={() => change({})}>
           {t('columns.automatic')}

@@ -54,7 +54,7 @@ export function Table<T>(props: TableProps<T>) {
   const widthPx = useClientWidth(holder);
   const selectable = selection !== undefined;
   const tickPx = selectable ? TICK_PX : 0;
-  const { isPhone, shown, minPx } = useShownColumns(columns, table, widthPx - tickPx);
+  const { isPhone, shown, minPx } = useShownColumns(columns, table ?? '', widthPx - tickPx);
   const rowHeight = isPhone ? phoneRowHeight : wideRowHeight;
   const needed = minPx + tickPx;
   const body = useRef<HTMLTableSectionElement>(null);
