@@ -33,19 +33,15 @@ export function percent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)}%`;
 }
 
+/** Swedish writes times as ISO 8601 does. */
+const LOCAL_TIME = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' });
+
 /** `2026-11-20 21:04:05` in the viewer's time zone. */
-export function localTime(iso: string): string {
-  const at = new Date(iso);
-  return `${localDay(at)} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-}
+export const localTime = (iso: string): string => LOCAL_TIME.format(new Date(iso));
 
 /** The same moment in UTC, for the hover text. */
 export const utcTime = (iso: string): string =>
   `${new Date(iso).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
-
-function localDay(at: Date): string {
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
 
 const two = (n: number) => String(n).padStart(2, '0');
 
