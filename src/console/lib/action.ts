@@ -1,5 +1,5 @@
 // The state of an action that may fail: whether it runs, and why it failed.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError, online } from './api.js';
 
 export interface Action {
@@ -12,13 +12,6 @@ export interface Action {
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const alive = useRef(true);
-  useEffect(() => {
-    alive.current = true;
-    return () => {
-      alive.current = false;
-    };
-  }, []);
   // "Does not answer" is no longer true once the daemon answers.
   useEffect(
     () =>
@@ -38,9 +31,9 @@ export function useAction(): Action {
       try {
         await act();
       } catch (failure) {
-        if (alive.current) setError(failure);
+        setError(failure);
       } finally {
-        if (alive.current) setBusy(false);
+        setBusy(false);
       }
     },
   };
