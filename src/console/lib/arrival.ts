@@ -60,36 +60,40 @@ export function noteRow(id: string): void {
   rows.set(location.hash, id);
 }
 
-/** Focuses the row, unless the reader has moved on from the heading meanwhile. */
-function focusRow(id: string): () => void {
-  const until = performance.now() + SETTLE_MS;
-  let frame = 0;
-  const step = (): void => {
-    const row = document.querySelector<HTMLElement>(`main tr[data-id="${CSS.escape(id)}"]`);
-    const isFree = document.activeElement?.matches('body, main, h1') === true;
-    if (row && isFree) row.focus({ preventScroll: true });
-    else if (isFree && performance.now() < until) frame = requestAnimationFrame(step);
+/** Calls `step` in every frame from the next one on, until it returns true or `ms` are over. Returns what stops it. */
+export function inFrames(ms: number, step: () => boolean): () => void {
+  const until = performance.now() + ms;
+  const next = (): void => {
+    if (!step() && performance.now() < until) frame = requestAnimationFrame(next);
   };
-  frame = requestAnimationFrame(step);
+  let frame = requestAnimationFrame(next);
   return () => cancelAnimationFrame(frame);
 }
 
+/** Focuses the row, unless the reader has moved on from the heading meanwhile. */
+const focusRow = (id: string): (() => void) =>
+  inFrames(SETTLE_MS, () => {
+    const row = document.querySelector<HTMLElement>(`main tr[data-id="${CSS.escape(id)}"]`);
+    const isFree = document.activeElement?.matches('body, main, h1') === true;
+    if (isFree) row?.focus({ preventScroll: true });
+    return row !== null || !isFree;
+  });
+
 /** Scrolls to `top` as soon as the page is long enough. Stops when the reader scrolls. */
 function restoreScroll(main: HTMLElement, top: number): () => void {
-  let frame = 0;
-  const until = performance.now() + SETTLE_MS;
+  const scroll = (): boolean => {
+    main.scrollTop = top;
+    return Math.abs(main.scrollTop - top) <= 1;
+  };
+  if (scroll()) return () => {};
+  const stopFrames = inFrames(SETTLE_MS, scroll);
   const listening = new AbortController();
   const stop = (): void => {
-    cancelAnimationFrame(frame);
+    stopFrames();
     listening.abort();
-  };
-  const step = (): void => {
-    main.scrollTop = top;
-    if (Math.abs(main.scrollTop - top) > 1 && performance.now() < until) frame = requestAnimationFrame(step);
   };
   for (const event of ['wheel', 'keydown', 'pointerdown'])
     main.addEventListener(event, stop, { signal: listening.signal, passive: true });
-  step();
   return stop;
 }
 

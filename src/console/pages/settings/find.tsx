@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { may } from '../../lib/api.js';
+import { inFrames } from '../../lib/arrival.js';
 import { inEveryLanguage, isTextKey, type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, patchQuery, usePlace } from '../../lib/router.js';
@@ -97,18 +98,14 @@ export function useFoundField(): void {
   useEffect(() => {
     if (asked === null) return;
     const label = isTextKey(asked) ? t(asked) : asked;
-    const until = performance.now() + WAIT_MS;
-    let frame = 0;
     // From the next frame on: the arrival on the page moves the focus to its heading first.
-    const look = () => {
+    return inFrames(WAIT_MS, () => {
       const field = fieldWith(label);
-      if (field) {
-        focusOn(field);
-        patchQuery({ field: null });
-      } else if (performance.now() < until) frame = requestAnimationFrame(look);
-    };
-    frame = requestAnimationFrame(look);
-    return () => cancelAnimationFrame(frame);
+      if (!field) return false;
+      focusOn(field);
+      patchQuery({ field: null });
+      return true;
+    });
   }, [asked]);
 }
 
