@@ -50,7 +50,7 @@ export function HeartbeatsPage() {
         {({ stepSeconds, at, series: shown }) => (
           <section class="card">
             <Chart
-              title={t('heartbeats.perStep', { step: stepText(stepSeconds) })}
+              title={t('heartbeats.perStep', { step: duration(stepSeconds * 1_000) })}
               at={at}
               show={count}
               height={240}
@@ -81,10 +81,6 @@ export function HeartbeatsPage() {
       {(totals || error) && query.has('game') && <Newest game={query.get('game') ?? ''} />}
     </>
   );
-}
-
-function stepText(seconds: number): string {
-  return seconds < 3_600 ? t('unit.minutes', { n: seconds / 60 }) : t('unit.hours', { n: seconds / 3_600 });
 }
 
 function sumColumns(
