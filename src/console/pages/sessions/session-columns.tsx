@@ -15,12 +15,6 @@ import { FilterChip, List, SetFilter } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
 import { notify } from '../../ui/toast.js';
 
-const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = {
-  socks5: 'SOCKS5',
-  socks4: 'SOCKS4',
-  http: 'HTTP',
-};
-
 async function endOne(session: LiveSession): Promise<void> {
   try {
     await call('endSession', { params: { id: session.id } });
@@ -125,9 +119,9 @@ export function sessionColumns(
       ({ gameId }) => gameId ?? <None />,
     ),
     column('client', 'sessions.client', { sort: 'client', width: 152, from: 900 }, (one) => (
-      <span title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}>
+      <span title={`${one.client.address}:${one.client.port}\n${one.clientProtocol.toUpperCase()}`}>
         {clientOf(one)}
-        {one.clientProtocol !== 'socks5' && <span class="faint">/{PROTOCOL_NAMES[one.clientProtocol]}</span>}
+        {one.clientProtocol !== 'socks5' && <span class="faint">/{one.clientProtocol.toUpperCase()}</span>}
       </span>
     )),
     column('node', 'nodes.name', { width: 112, from: 1100 }, (one) => (
