@@ -99,7 +99,7 @@ test('every used key exists', () => {
 });
 
 test('every action of the audit log has a text', () => {
-  assert.ok(code.includes('const key = `audit.${action}`'), 'the page of the audit log makes the key');
+  assert.ok(code.includes('textOf(`audit.${entry.action}`)'), 'the page of the audit log makes the key');
   for (const action of AUDIT_ACTIONS) {
     assert.ok(chinese.has(`audit.${action}`), action);
   }

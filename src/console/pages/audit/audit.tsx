@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../../api-types.js';
-import { isTextKey, t } from '../../lib/i18n.js';
+import { t, textOf } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href, partsOf, usePlace } from '../../lib/router.js';
 import { Ago, Button, Tag } from '../../ui/basics.js';
@@ -65,7 +65,8 @@ function Entries({ items }: { items: readonly AuditEntry[] }) {
       {items.map((entry) => (
         <li key={entry.id}>
           <div class="row wrap">
-            <strong>{actionText(entry.action)}</strong>
+            {/* An action of a later version has no text. */}
+            <strong>{textOf(`audit.${entry.action}`) ?? entry.action}</strong>
             <ObjectName entry={entry} />
             <ImportName entry={entry} />
             <span class="grow" />
@@ -82,12 +83,6 @@ function Entries({ items }: { items: readonly AuditEntry[] }) {
       ))}
     </ol>
   );
-}
-
-/** An action of a later version has no text. */
-function actionText(action: string): string {
-  const key = `audit.${action}`;
-  return isTextKey(key) ? t(key) : action;
 }
 
 function ObjectName({ entry }: { entry: AuditEntry }) {
