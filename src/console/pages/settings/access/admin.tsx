@@ -6,8 +6,8 @@ import { call, may, useUser } from '../../../lib/api.js';
 import { toggled, useDraft } from '../../../lib/draft.js';
 import { t } from '../../../lib/i18n.js';
 import { useLoad } from '../../../lib/load.js';
-import { Ago, Button, CopyButton, Expiry, Tag } from '../../../ui/basics.js';
-import { AskButton, FormDialog, SecretDialog } from '../../../ui/dialog.js';
+import { Ago, Button, Copied, Expiry, Tag } from '../../../ui/basics.js';
+import { AskButton, type DialogOf, FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../../../ui/expiry-field.js';
 import { Checkbox, type CheckboxProps, Field, Input, InputField, submitting } from '../../../ui/form.js';
 import { Icon } from '../../../ui/icons.js';
@@ -85,38 +85,16 @@ export function RevokeTokens(box: CheckboxProps) {
 
 export function TokenSettings() {
   const tokens = useLoad('listTokens', {}, { topics: ['tokens'] });
-  const { reload } = tokens;
-  const [secret, setSecret] = useState<string | null>(null);
   return (
-    <>
-      <ShortList
-        of={tokens}
-        rowsOf={({ items }) => items}
-        text={t('tokens.text')}
-        add={t('tokens.new')}
-        empty={<Empty icon="keyboard" title={t('tokens.empty')} text={t('tokens.empty.text')} />}
-        table={() => ({ label: t('settings.tokens'), columns: columns(reload), id: (one) => one.id })}
-        dialog={({ onClose }) => (
-          <CreateDialog
-            onClose={onClose}
-            onCreated={(made) => {
-              onClose();
-              setSecret(made);
-              reload();
-            }}
-          />
-        )}
-      />
-      {secret !== null && (
-        <SecretDialog title={t('tokens.created')} onClose={() => setSecret(null)}>
-          <p class="warn-text">{t('tokens.once')}</p>
-          <p class="row">
-            <code class="break">{secret}</code> <CopyButton text={secret} />
-          </p>
-          <pre>{`curl -H "Authorization: Bearer ${secret}" \\\n  ${location.origin}/api/v1/accounts`}</pre>
-        </SecretDialog>
-      )}
-    </>
+    <ShortList
+      of={tokens}
+      rowsOf={({ items }) => items}
+      text={t('tokens.text')}
+      add={t('tokens.new')}
+      empty={<Empty icon="keyboard" title={t('tokens.empty')} text={t('tokens.empty.text')} />}
+      table={() => ({ label: t('settings.tokens'), columns: columns(tokens.reload), id: (one) => one.id })}
+      dialog={(dialog) => <CreateDialog {...dialog} />}
+    />
   );
 }
 
@@ -151,15 +129,25 @@ function columns(reload: () => void): readonly Column<Token>[] {
   ];
 }
 
-function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (secret: string) => void }) {
+/** Creates a token, and shows its secret once. */
+function CreateDialog({ onClose, onDone }: DialogOf<Token | null>) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set());
   const [preset] = useState(() => expiryInDays(90));
   const [expiry, setExpiry] = useState(preset);
   const expiresAt = readExpiry(expiry);
   const ready = name.trim() !== '' && scopes.size > 0 && expiresAt !== undefined;
+  const [secret, setSecret] = useState<string | null>(null);
   const create = async () =>
-    onCreated((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret);
+    setSecret((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret);
+  if (secret !== null)
+    return (
+      <SecretDialog title={t('tokens.created')} onClose={onDone}>
+        <p class="warn-text">{t('tokens.once')}</p>
+        <Copied text={secret} />
+        <pre>{`curl -H "Authorization: Bearer ${secret}" \\\n  ${location.origin}/api/v1/accounts`}</pre>
+      </SecretDialog>
+    );
   return (
     <FormDialog
       title={t('tokens.new')}

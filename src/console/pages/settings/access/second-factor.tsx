@@ -5,7 +5,7 @@ import type { TotpEnrolment } from '../../../api-types.js';
 import { useAction } from '../../../lib/action.js';
 import { call, me, useUser } from '../../../lib/api.js';
 import { t } from '../../../lib/i18n.js';
-import { Button, CopyButton, State } from '../../../ui/basics.js';
+import { Button, Copied, CopyButton, State } from '../../../ui/basics.js';
 import { FormDialog, SecretDialog } from '../../../ui/dialog.js';
 import { InputField } from '../../../ui/form.js';
 import { QrCode } from '../../../ui/qr.js';
@@ -113,9 +113,7 @@ export function Totp() {
               <QrCode text={enrolment.uri} label={t('totp.qr')} />
               <div class="stack">
                 <p>{t('totp.scan')}</p>
-                <p>
-                  <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
-                </p>
+                <Copied text={enrolment.secret} />
               </div>
             </div>
           )}
