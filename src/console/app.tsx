@@ -12,7 +12,7 @@ import { ConfirmDialog, LoginPage, SignInAgain } from './pages/login.js';
 import { Button, Facts, useWidth } from './ui/basics.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
-import { lazyDialog, lazyPage } from './ui/lazy.js';
+import { type Lazy, lazyDialog, lazyPage } from './ui/lazy.js';
 import { Menu } from './ui/menu.js';
 import { Gone } from './ui/page.js';
 import { Failure } from './ui/states.js';
@@ -193,17 +193,19 @@ function MorePages({ places, here, who }: { places: typeof PLACES; here: LinksPr
   );
 }
 
-/** The pages by the first part of their paths, and those of an object. Each is loaded when it is first shown. */
-const PAGES = {
+/** The pages of one object. */
+const AccountPage = lazyPage(async () => (await import('./pages/accounts/account.js')).AccountPage);
+const RunPage = lazyPage(async () => (await import('./pages/agents/runs.js')).RunPage);
+const ConversationPage = lazyPage(async () => (await import('./pages/agents/agents.js')).AgentSessionPage);
+
+/** The others by the first part of their paths; `tab` is the second. Each is loaded when it is first shown. */
+const PAGES: Readonly<Record<string, Lazy<{ tab: string | undefined }>>> = {
   overview: lazyPage(async () => (await import('./pages/overview/overview.js')).OverviewPage),
   accounts: lazyPage(async () => (await import('./pages/accounts/accounts.js')).AccountsPage),
-  account: lazyPage(async () => (await import('./pages/accounts/account.js')).AccountPage),
   sessions: lazyPage(async () => (await import('./pages/sessions/sessions.js')).SessionsPage),
   traffic: lazyPage(async () => (await import('./pages/overview/traffic.js')).TrafficPage),
   heartbeats: lazyPage(async () => (await import('./pages/sessions/heartbeats.js')).HeartbeatsPage),
   agents: lazyPage(async () => (await import('./pages/agents/agents.js')).AgentsPage),
-  run: lazyPage(async () => (await import('./pages/agents/runs.js')).RunPage),
-  conversation: lazyPage(async () => (await import('./pages/agents/agents.js')).AgentSessionPage),
   plans: lazyPage(async () => (await import('./pages/plans/plans.js')).PlansPage),
   operators: lazyPage(async () => (await import('./pages/operators/operators.js')).OperatorsPage),
   notices: lazyPage(async () => (await import('./pages/notices/notices.js')).NoticesPage),
@@ -215,28 +217,20 @@ const PAGES = {
 /** Begins to load the page of the address, while the texts and the user are loaded. */
 export function loadPage(): void {
   const [first = 'overview', second] = placeNow().path;
-  const name = first === 'accounts' && second ? 'account' : first;
-  if (Object.hasOwn(PAGES, name)) PAGES[name as keyof typeof PAGES].load().catch(() => {});
+  const page = first === 'accounts' && second ? AccountPage : pageAt(first);
+  page?.load().catch(() => {});
 }
+
+const pageAt = (name: string) => (Object.hasOwn(PAGES, name) ? PAGES[name] : undefined);
 
 function Page({ path }: { path: readonly string[] }) {
   const [first = 'overview', second, third] = path;
-  if (first === 'overview') return <PAGES.overview />;
-  if (first === 'accounts') return second ? <PAGES.account key={second} id={second} /> : <PAGES.accounts />;
-  if (first === 'sessions')
-    return <PAGES.sessions tab={second === 'logins' || second === 'trace' ? second : 'live'} />;
-  if (first === 'heartbeats') return <PAGES.heartbeats />;
-  if (first === 'traffic') return <PAGES.traffic />;
-  if (first === 'agents' && second === 'runs' && third) return <PAGES.run key={third} id={third} />;
+  if (first === 'accounts' && second) return <AccountPage key={second} id={second} />;
+  if (first === 'agents' && second === 'runs' && third) return <RunPage key={third} id={third} />;
   if (first === 'agents' && second === 'sessions' && third)
-    return <PAGES.conversation key={third} sessionKey={third} />;
-  if (first === 'agents') return <PAGES.agents tab={second === 'sessions' ? 'sessions' : 'runs'} />;
-  if (first === 'plans') return <PAGES.plans />;
-  if (first === 'operators') return <PAGES.operators />;
-  if (first === 'notices') return <PAGES.notices tab={second === 'settings' ? 'settings' : 'history'} />;
-  if (first === 'events') return <PAGES.events />;
-  if (first === 'audit') return <PAGES.audit />;
-  if (first === 'settings') return <PAGES.settings section={second} />;
+    return <ConversationPage key={third} sessionKey={third} />;
+  const Shown = pageAt(first);
+  if (Shown) return <Shown tab={second} />;
   return <Gone icon="search" of="page.none" to={[]} back="page.none.back" />;
 }
 

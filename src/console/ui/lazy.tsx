@@ -10,7 +10,7 @@ const reload = () => location.reload();
 
 type Part<Props> = (props: Props) => ComponentChildren;
 /** `load` begins to load the part before it is shown. */
-type Lazy<Props> = Part<Props> & { load(): Promise<Part<Props>> };
+export type Lazy<Props> = Part<Props> & { load(): Promise<Part<Props>> };
 
 /** @param waiting stands for the part until it is loaded, or cannot be: the daemon is away, or was updated and has other files now */
 function lazy<Props extends object>(

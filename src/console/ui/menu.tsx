@@ -1,6 +1,8 @@
 // A menu below a button, which closes on a press outside it, on Esc, and when one of its items calls `close`; and the tabs of a page.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { type TextKey, t } from '../lib/i18n.js';
+import { href, usePlace } from '../lib/router.js';
 import { Button, type ButtonProps } from './basics.js';
 
 const CloseMenu = createContext(() => {});
@@ -60,15 +62,18 @@ export function Menu({ look, summaryLook, label, summary, children }: MenuProps)
   );
 }
 
-interface Tab {
-  readonly text: string;
-  readonly link: string;
-  readonly current: boolean;
+interface TabsProps {
+  /** The path of the page. */
+  readonly of: string;
+  readonly label: string;
+  /** By the path below that of the page: '' is the page itself, and what any other path shows. */
+  readonly tabs: Readonly<Record<string, TextKey>>;
 }
 
-export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+export function Tabs({ of, label, tabs }: TabsProps) {
   const nav = useRef<HTMLElement>(null);
-  const current = tabs.find((tab) => tab.current)?.link;
+  const { path } = usePlace();
+  const current = Object.hasOwn(tabs, path[1] ?? '') ? path[1] : '';
   // When the tabs do not fit, scrolls the current tab into view.
   useEffect(() => {
     const element = nav.current;
@@ -77,9 +82,9 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   }, [current]);
   return (
     <nav class="tabs" aria-label={label} ref={nav}>
-      {tabs.map((tab) => (
-        <a key={tab.link} href={tab.link} aria-current={tab.current ? 'page' : undefined}>
-          {tab.text}
+      {Object.entries(tabs).map(([tab, text]) => (
+        <a key={tab} href={href(tab ? [of, tab] : [of])} aria-current={tab === current ? 'page' : undefined}>
+          {t(text)}
         </a>
       ))}
     </nav>

@@ -17,19 +17,15 @@ import { BackLink, Gone, PageHead } from '../../ui/page.js';
 import { Empty, WhenLoaded } from '../../ui/states.js';
 import { RunList } from './runs.js';
 
-export function AgentsPage({ tab }: { tab: 'runs' | 'sessions' }) {
+const TABS = { '': 'agents.runs', sessions: 'agents.sessions' } as const;
+
+export function AgentsPage({ tab }: { tab: string | undefined }) {
   const agents = useLoad('listAgents', {}, { topics: ['agents', 'runs'], everyMs: 5_000 });
   const [sendTo, setSendTo] = useState<Agent | null>(null);
   return (
     <>
       <PageHead title={t('nav.agents')}>
-        <Tabs
-          label={t('nav.agents')}
-          tabs={[
-            { text: t('agents.runs'), link: href(['agents']), current: tab === 'runs' },
-            { text: t('agents.sessions'), link: href(['agents', 'sessions']), current: tab === 'sessions' },
-          ]}
-        />
+        <Tabs of="agents" label={t('nav.agents')} tabs={TABS} />
       </PageHead>
       <WhenLoaded of={agents} rows={3} keeps>
         {({ items }) => {

@@ -28,17 +28,15 @@ const TONES: Readonly<Record<NoticeState, Tone>> = {
 const STATES = Object.keys(TONES) as NoticeState[];
 const CHANNELS: readonly NoticeChannel[] = ['email', 'telegram', 'wecom'];
 
+const TABS = { '': 'notices.history', settings: 'settings.reminders' } as const;
+
 /** What was sent, and on the second tab when and by which channels. */
-export function NoticesPage({ tab }: { tab: 'history' | 'settings' }) {
+export function NoticesPage({ tab }: { tab: string | undefined }) {
   useFoundField();
-  const tabs = [
-    { text: t('notices.history'), link: href(['notices']), current: tab === 'history' },
-    { text: t('settings.reminders'), link: href(['notices', 'settings']), current: tab === 'settings' },
-  ];
   return (
     <>
       <PageHead title={t('settings.notices')}>
-        {may('getNoticeSettings') && <Tabs label={t('settings.notices')} tabs={tabs} />}
+        {may('getNoticeSettings') && <Tabs of="notices" label={t('settings.notices')} tabs={TABS} />}
       </PageHead>
       {tab === 'settings' ? <NoticeSettingsPage /> : <NoticeHistory />}
     </>

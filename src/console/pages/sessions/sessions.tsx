@@ -4,9 +4,9 @@ import type { Operations } from '../../api-types.js';
 import { call, may, useMay } from '../../lib/api.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { go, href, partsOf, usePlace } from '../../lib/router.js';
+import { go, partsOf, usePlace } from '../../lib/router.js';
 import { Button } from '../../ui/basics.js';
-import { Confirm } from '../../ui/dialog.js';
+import { AskButton } from '../../ui/dialog.js';
 import { FilterChips, List, SetFilter } from '../../ui/list/list.js';
 import { SelectionBar } from '../../ui/list/selection-bar.js';
 import { Tabs } from '../../ui/menu.js';
@@ -16,21 +16,15 @@ import { notify } from '../../ui/toast.js';
 import { areAtSeveralNodes, LoginList, sessionColumns } from './session-columns.js';
 import { TracePage } from './trace.js';
 
-export function SessionsPage({ tab }: { tab: 'live' | 'logins' | 'trace' }) {
-  const Tab = { live: LiveList, logins: LoginList, trace: TracePage }[tab];
+const TABS = { '': 'sessions.live', logins: 'sessions.logins' } as const;
+
+export function SessionsPage({ tab }: { tab: string | undefined }) {
+  const tabs = may('trace') ? ({ ...TABS, trace: 'trace.title' } as const) : TABS;
+  const Tab = tab === 'logins' ? LoginList : tab === 'trace' ? TracePage : LiveList;
   return (
     <>
       <PageHead title={t('nav.sessions')}>
-        <Tabs
-          label={t('nav.sessions')}
-          tabs={[
-            { text: t('sessions.live'), link: href(['sessions']), current: Tab === LiveList },
-            { text: t('sessions.logins'), link: href(['sessions', 'logins']), current: Tab === LoginList },
-            ...(may('trace')
-              ? [{ text: t('trace.title'), link: href(['sessions', 'trace']), current: Tab === TracePage }]
-              : []),
-          ]}
-        />
+        <Tabs of="sessions" label={t('nav.sessions')} tabs={tabs} />
       </PageHead>
       <Tab />
     </>
@@ -42,7 +36,6 @@ type Query = NonNullable<Operations['listSessions']['query']>;
 function LiveList() {
   const { query } = usePlace();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const [asking, setAsking] = useState(false);
   const sort = (query.get('sort') ?? '-openedAt') as NonNullable<Query['sort']>;
   const protocol = (query.get('protocol') ?? undefined) as Query['protocol'];
   const asked = { ...partsOf(query, 'search', 'game', 'cursor'), protocol, sort, limit: 500 };
@@ -51,61 +44,54 @@ function LiveList() {
   const items = list.data?.items ?? [];
   // A session that has ended is no longer selected.
   const chosen = new Set(items.filter((one) => ids.has(one.id)).map((one) => one.id));
+  const endChosen = async () => {
+    const { ended } = await call('endSessions', { body: { ids: [...chosen] } });
+    notify(t('sessions.ended', { n: ended }));
+    setIds(new Set());
+    list.reload();
+  };
   return (
-    <>
-      <List
-        list={list}
-        search={t('sessions.search')}
-        chips={
-          <>
-            <FilterChips name="protocol" values={['tcp', 'udp']} text={(value) => value.toUpperCase()} />
-            <SetFilter name="game" />
-          </>
-        }
-        empty={({ total }) =>
-          total === 0 ? (
-            <Empty icon="sessions" title={t('sessions.empty')} text={t('sessions.empty.text')} />
-          ) : (
-            <Empty
-              icon="search"
-              title={t('sessions.noMatch')}
-              action={<Button onClick={() => go(['sessions'])}>{t('list.clearFilters')}</Button>}
-            />
-          )
-        }
-        table={{
-          label: t('nav.sessions'),
-          columns: sessionColumns(list.reload, { account: true, node: areAtSeveralNodes(items) }),
-          table: 'sessions',
-          id: (one) => one.id,
-          name: (one) => `${one.username} → ${one.destination.host}`,
-          sort,
-          ...(canEnd ? { selection: { ids: chosen, change: setIds } } : {}),
-        }}
-      >
-        {chosen.size > 0 && (
-          <SelectionBar text={t('sessions.selected', { n: chosen.size })} onClear={() => setIds(new Set())}>
-            <Button kind="danger" onClick={() => setAsking(true)}>
-              {t('sessions.end')}
-            </Button>
-          </SelectionBar>
-        )}
-      </List>
-      {asking && (
-        <Confirm
-          title={t('sessions.endTitle', { n: chosen.size })}
-          action={t('sessions.end')}
-          danger
-          onClose={() => setAsking(false)}
-          act={async () => {
-            const { ended } = await call('endSessions', { body: { ids: [...chosen] } });
-            notify(t('sessions.ended', { n: ended }));
-            setIds(new Set());
-            list.reload();
-          }}
-          question={t('sessions.endText')}
-        />
+    <List
+      list={list}
+      search={t('sessions.search')}
+      chips={
+        <>
+          <FilterChips name="protocol" values={['tcp', 'udp']} text={(value) => value.toUpperCase()} />
+          <SetFilter name="game" />
+        </>
+      }
+      empty={({ total }) =>
+        total === 0 ? (
+          <Empty icon="sessions" title={t('sessions.empty')} text={t('sessions.empty.text')} />
+        ) : (
+          <Empty
+            icon="search"
+            title={t('sessions.noMatch')}
+            action={<Button onClick={() => go(['sessions'])}>{t('list.clearFilters')}</Button>}
+          />
+        )
+      }
+      table={{
+        label: t('nav.sessions'),
+        columns: sessionColumns(list.reload, { account: true, node: areAtSeveralNodes(items) }),
+        table: 'sessions',
+        id: (one) => one.id,
+        name: (one) => `${one.username} → ${one.destination.host}`,
+        sort,
+        ...(canEnd ? { selection: { ids: chosen, change: setIds } } : {}),
+      }}
+    >
+      {chosen.size > 0 && (
+        <SelectionBar text={t('sessions.selected', { n: chosen.size })} onClear={() => setIds(new Set())}>
+          <AskButton
+            kind="danger"
+            text={t('sessions.end')}
+            title={t('sessions.endTitle', { n: chosen.size })}
+            act={endChosen}
+            question={t('sessions.endText')}
+          />
+        </SelectionBar>
       )}
-    </>
+    </List>
   );
 }

@@ -32,12 +32,12 @@ const PAGES: Readonly<Record<SectionName, (props: Record<never, never>) => Compo
   log: LogPage,
 };
 
-/** @param section undefined: all of them */
-export function SettingsPage({ section }: { section: string | undefined }) {
+/** @param tab name of the section; undefined: all of them */
+export function SettingsPage({ tab }: { tab: string | undefined }) {
   useFoundField();
   const current = groupsNow()
     .flatMap(({ sections }) => sections)
-    .find((name) => name === section);
+    .find((name) => name === tab);
   if (current === undefined)
     return (
       <>
