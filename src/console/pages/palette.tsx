@@ -9,7 +9,7 @@ import { useLoad, useSettled } from '../lib/load.js';
 import { go, type QueryPatch } from '../lib/router.js';
 import { useModal } from '../ui/dialog.js';
 import { Icon, type IconName } from '../ui/icons.js';
-import { ActionDialog, type ActionName, actionsOn } from './accounts/actions.js';
+import { type Acting, ActionDialog, actionsOn } from './accounts/actions.js';
 import { usePlans } from './accounts/fields/plans.js';
 
 /** Typing settles before it is searched for. In ms. */
@@ -36,11 +36,6 @@ interface PaletteProps {
   readonly places: readonly { readonly path: string; readonly icon: IconName; readonly text: TextKey }[];
   readonly timeZone: string;
   readonly onClose: () => void;
-}
-
-interface Acting {
-  readonly account: Account;
-  readonly action: ActionName;
 }
 
 export function Palette(props: PaletteProps) {
@@ -193,6 +188,18 @@ const accountOption = ({ id, username, remarks, plan }: Account, visit: Visit): 
   note: [plan, remarks].filter(Boolean).join(' · '),
 });
 
+function groupOf<Item>(
+  title: TextKey,
+  icon: IconName,
+  items: readonly Item[] | undefined,
+  optionOf: (item: Item) => Omit<Option, 'id' | 'icon'>,
+): Group {
+  return {
+    title,
+    options: (items ?? []).map((item, i) => ({ id: `${icon}-${i}`, icon, ...optionOf(item) })),
+  };
+}
+
 /**
  * Asks for everything that the user may read, after the typing has settled. What fails or is too slow leaves the others as they are.
  * `accounts` apart: what can be done with one follows them.
@@ -208,52 +215,28 @@ function useFound(search: string, visit: Visit) {
   const logins = useLoad('listLogins', ask('listLogins', named));
   const games = useLoad('getHeartbeatSums', ask('getHeartbeatSums', GAMES));
   const changes = useLoad('listAudit', ask('listAudit', named));
+  const gamesFound = games.data?.items.filter(({ key }) => key !== null && includes(key, asked ?? ''));
   const groups: readonly Group[] = [
-    {
-      title: 'nav.sessions',
-      options: (sessions.data?.items ?? []).map(({ id, username, client, destination }) => ({
-        id: `session-${id}`,
-        icon: 'sessions',
-        text: username,
-        note: `${client.address} → ${destination.host}:${destination.port}`,
-        run: visit(['sessions'], { search: asked }),
-      })),
-    },
-    {
-      title: 'sessions.logins',
-      options: (logins.data?.items ?? []).map(({ at, username, client, outcome }, i) => ({
-        id: `login-${i}`,
-        icon: 'keyboard',
-        text: username || client,
-        note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}`,
-        run: visit(['sessions', 'logins'], { search: asked }),
-      })),
-    },
-    {
-      title: 'nav.heartbeats',
-      options: (games.data?.items ?? [])
-        .flatMap(({ key: game, bytesUp, bytesDown }) =>
-          game !== null && includes(game, asked ?? '') ? { game, total: bytesUp + bytesDown } : [],
-        )
-        .slice(0, SHOWN)
-        .map(({ game, total }) => ({
-          id: `game-${game}`,
-          icon: 'heartbeats',
-          text: game,
-          note: bytes(total),
-          run: visit(['heartbeats'], { game, range: 'month' }),
-        })),
-    },
-    {
-      title: 'settings.audit',
-      options: (changes.data?.items ?? []).map(({ id, at, action, actor, object }) => ({
-        id: `audit-${id}`,
-        icon: 'check',
-        text: textOf(`audit.${action}`) ?? action,
-        note: [object.name, actor, localTime(at)].filter(Boolean).join(' · '),
-        run: visit(['audit'], { search: asked }),
-      })),
-    },
+    groupOf('nav.sessions', 'sessions', sessions.data?.items, ({ username, client, destination }) => ({
+      text: username,
+      note: `${client.address} → ${destination.host}:${destination.port}`,
+      run: visit(['sessions'], { search: asked }),
+    })),
+    groupOf('sessions.logins', 'keyboard', logins.data?.items, ({ at, username, client, outcome }) => ({
+      text: username || client,
+      note: `${t(`login.outcome.${outcome}`)} · ${client} · ${localTime(at)}`,
+      run: visit(['sessions', 'logins'], { search: asked }),
+    })),
+    groupOf('nav.heartbeats', 'heartbeats', gamesFound?.slice(0, SHOWN), (game) => ({
+      text: game.key ?? '',
+      note: bytes(game.bytesUp + game.bytesDown),
+      run: visit(['heartbeats'], { game: game.key, range: 'month' }),
+    })),
+    groupOf('settings.audit', 'check', changes.data?.items, ({ at, action, actor, object }) => ({
+      text: textOf(`audit.${action}`) ?? action,
+      note: [object.name, actor, localTime(at)].filter(Boolean).join(' · '),
+      run: visit(['audit'], { search: asked }),
+    })),
   ];
   const isPending = [accounts, sessions, logins, games, changes].some(({ pending }) => pending);
   return {

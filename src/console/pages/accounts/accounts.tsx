@@ -10,7 +10,7 @@ import { optionsOf, Select } from '../../ui/form.js';
 import { lazyDialog } from '../../ui/lazy.js';
 import { Counts, List } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
-import { ActionDialog, type ActionName, RowActions } from './actions.js';
+import { type Acting, ActionDialog, RowActions } from './actions.js';
 import { BulkBar } from './bulk/bulk.js';
 import { accountColumns, wordsOf } from './columns.js';
 import { OwnBudget, usePlans, useSellers } from './fields/plans.js';
@@ -40,7 +40,7 @@ export function AccountsPage() {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [allMatching, setAllMatching] = useState(false);
   /** Here and not in the row, which a reload of the list may remove. */
-  const [acting, setActing] = useState<{ account: Account; action: ActionName } | null>(null);
+  const [acting, setActing] = useState<Acting | null>(null);
   const plans = usePlans();
   const question = JSON.stringify(filter);
   // A selection belongs to one filter. A changed filter clears the selection. `question` represents the filter.
@@ -136,7 +136,16 @@ export function AccountsPage() {
           sort,
           ...(canSelect ? { selection: { ids, change: select } } : {}),
         }}
-        foot={<PageSize limit={limit} />}
+        foot={
+          <label class="row soft">
+            {t('list.perPage')}
+            <Select
+              value={String(limit)}
+              options={optionsOf(PAGE_SIZES, (size) => size)}
+              onInput={(size) => patchQuery({ limit: size, cursor: null, back: null })}
+            />
+          </label>
+        }
       >
         {canSelect && page && (
           <BulkBar
@@ -157,19 +166,6 @@ export function AccountsPage() {
       {acting && <ActionDialog {...acting} onClose={() => setActing(null)} onChanged={list.reload} />}
       <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
     </>
-  );
-}
-
-function PageSize({ limit }: { limit: number }) {
-  return (
-    <label class="row soft">
-      {t('list.perPage')}
-      <Select
-        value={String(limit)}
-        options={optionsOf(PAGE_SIZES, (size) => size)}
-        onInput={(size) => patchQuery({ limit: size, cursor: null, back: null })}
-      />
-    </label>
   );
 }
 

@@ -78,9 +78,13 @@ export function RowActions({ account, plans, act }: RowActionsProps) {
 export const inMenu = (offered: readonly Offered[], act: RowActionsProps['act']): MoreAction[] =>
   offered.map(({ name, text }) => ({ text: t(text), danger: false, act: () => act(name) }));
 
-interface ActionDialogProps {
+/** An action on an account that is under way. */
+export interface Acting {
   readonly account: Account;
   readonly action: ActionName;
+}
+
+interface ActionDialogProps extends Acting {
   readonly onClose: () => void;
   readonly onChanged: () => void;
 }
