@@ -149,16 +149,9 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 
 function toError(status: number, text: string): ApiError {
   try {
-    const body = JSON.parse(text) as Problem | string;
-    // /api/v1/settings/whitelist answers refusals with a text in Chinese: the status says as much in both languages.
-    if (typeof body === 'string') return new ApiError(status, codeOf(status), null);
-    return new ApiError(
-      status,
-      body.code ?? codeOf(status),
-      body.detail ?? null,
-      body.errors ?? [],
-      body.reason ?? null,
-    );
+    // Of a refusal by /api/v1/settings/whitelist, a text in Chinese, the status says as much in both languages.
+    const { code = codeOf(status), detail = null, errors, reason } = JSON.parse(text) as Partial<Problem>;
+    return new ApiError(status, code, detail, errors, reason);
   } catch {
     return new ApiError(status, codeOf(status), null);
   }
@@ -202,13 +195,10 @@ export function askToConfirm(): Promise<boolean> {
 export type Right = keyof Operations | Scope;
 
 export function may(right: Right): boolean {
-  const who = user();
-  return who !== null && (who.operations.includes(right) || isScope(right, who.scopes));
-}
-
-function isScope(right: Right, scopes: readonly Scope[] | null): boolean {
+  const { operations = [], scopes = [] } = user() ?? {};
   // The names of scopes have a colon, those of operations have none.
-  return right.includes(':') && (scopes === null || scopes.includes(right as Scope));
+  if (right.includes(':')) return scopes === null || scopes.includes(right as Scope);
+  return operations.includes(right);
 }
 
 /** Like `may`, and renders the component again when somebody else signs in. */
