@@ -174,6 +174,8 @@ interface FormDialogProps extends Omit<DialogProps, 'footer' | 'onSubmit' | 'err
   /** The text of the button that sends the form. */
   readonly action: string;
   readonly danger?: boolean;
+  /** The text that the user must type before the button works. */
+  readonly typed?: string | undefined;
   /** Whether the form can be sent; left out: always. */
   readonly isReady?: boolean;
   readonly send: () => Promise<unknown>;
@@ -183,25 +185,37 @@ interface FormDialogProps extends Omit<DialogProps, 'footer' | 'onSubmit' | 'err
 
 /** A dialog that sends a form: while it waits, the button does nothing; when it fails, the dialog stays open and shows the reason. */
 export function FormDialog(props: FormDialogProps) {
-  const { action, danger = false, isReady = true, send, work, ...dialog } = props;
+  const { action, danger = false, typed, isReady = true, send, work, children, ...dialog } = props;
   const own = useAction();
   const { busy, error, run } = work ?? own;
+  const [text, setText] = useState('');
+  const canSend = isReady && !busy && (typed === undefined || text === typed);
   return (
     <Dialog
       {...dialog}
       error={error}
       onSubmit={() => {
-        if (isReady && !busy) void run(send);
+        if (canSend) void run(send);
       }}
       footer={(close) => (
         <>
           <Button onClick={close}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={!isReady || busy}>
+          <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={!canSend}>
             {action}
           </Button>
         </>
       )}
-    />
+    >
+      {children}
+      {typed !== undefined && (
+        <InputField
+          label={t('dialog.typeToConfirm', { text: typed })}
+          value={text}
+          onInput={setText}
+          inputMode={/^\d+$/.test(typed) ? 'numeric' : 'text'}
+        />
+      )}
+    </Dialog>
   );
 }
 
@@ -223,19 +237,15 @@ export function SecretDialog(props: Omit<DialogProps, 'onSubmit' | 'error'>) {
   );
 }
 
-interface ConfirmProps extends Pick<FormDialogProps, 'title' | 'action' | 'danger' | 'onClose'> {
-  readonly children?: ComponentChildren;
+interface ConfirmProps extends Omit<FormDialogProps, 'unsaved' | 'isReady' | 'send' | 'work'> {
   /** The question in a sentence; further parts follow it. */
   readonly question?: string;
-  /** The text that the user must type before the button works. */
-  readonly typed?: string;
   readonly act: () => Promise<unknown>;
   readonly done?: string;
   readonly after?: () => void;
 }
 
-export function Confirm({ question, children, typed, act, done, after, ...dialog }: ConfirmProps) {
-  const [text, setText] = useState('');
+export function Confirm({ question, children, act, done, after, ...dialog }: ConfirmProps) {
   const send = async () => {
     await act();
     if (done) notify(done);
@@ -243,12 +253,9 @@ export function Confirm({ question, children, typed, act, done, after, ...dialog
     dialog.onClose();
   };
   return (
-    <FormDialog {...dialog} unsaved={null} isReady={typed === undefined || text === typed} send={send}>
+    <FormDialog {...dialog} unsaved={null} send={send}>
       {question && <p>{question}</p>}
       {children}
-      {typed !== undefined && (
-        <InputField label={t('dialog.typeToConfirm', { text: typed })} value={text} onInput={setText} />
-      )}
     </FormDialog>
   );
 }

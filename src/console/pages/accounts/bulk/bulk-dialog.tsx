@@ -27,7 +27,6 @@ interface BulkDialogProps extends DialogOf<Target, BulkResult> {
 
 export function BulkDialog({ type, of: target, onClose, onDone }: BulkDialogProps) {
   const [given, setGiven] = useState(NOTHING_GIVEN);
-  const [typed, setTyped] = useState('');
   const action = toAction(type, given);
   const {
     result: preview,
@@ -38,13 +37,7 @@ export function BulkDialog({ type, of: target, onClose, onDone }: BulkDialogProp
     (body, signal) => call('changeAccounts', { body, signal }),
     200,
   );
-  const mustType = type === 'delete' && preview !== null && preview.count > 0 ? String(preview.count) : null;
-  const ready =
-    action !== null &&
-    preview !== null &&
-    preview.count > 0 &&
-    !preview.budget?.isShort &&
-    (mustType === null || typed === mustType);
+  const ready = action !== null && preview !== null && preview.count > 0 && !preview.budget?.isShort;
   const send = async () => {
     if (!action || !preview) return;
     const done = await call('changeAccounts', {
@@ -61,6 +54,7 @@ export function BulkDialog({ type, of: target, onClose, onDone }: BulkDialogProp
       unsaved={given === NOTHING_GIVEN ? null : 'typed'}
       action={preview ? t(`bulk.apply.${type}`, { n: preview.count }) : t(`bulk.${type}`)}
       danger={type === 'delete'}
+      typed={type === 'delete' && preview?.count ? String(preview.count) : undefined}
       isReady={ready}
       send={send}
     >
@@ -72,11 +66,6 @@ export function BulkDialog({ type, of: target, onClose, onDone }: BulkDialogProp
       {error ? <Failure error={error} /> : null}
       {pending && <Skeleton rows={3} />}
       {preview && <Preview type={type} preview={preview} />}
-      {mustType !== null && (
-        <Field label={t('dialog.typeToConfirm', { text: mustType })}>
-          <Input value={typed} onInput={setTyped} inputMode="numeric" />
-        </Field>
-      )}
     </FormDialog>
   );
 }
