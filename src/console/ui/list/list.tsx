@@ -73,18 +73,13 @@ function Paged<P extends Page<unknown>>(props: ListProps<P> & { readonly page: P
   const { page, list, empty, table, foot } = props;
   const items: readonly P['items'][number][] = page.items;
   if ((page.matched ?? items.length) === 0) return <>{typeof empty === 'function' ? empty(page) : empty}</>;
-  const pager = <Pager page={page} />;
   return (
     <>
       {typeof table === 'function' ? table(items) : <Table {...table} rows={items} pending={list.pending} />}
-      {foot ? (
-        <div class="row wrap list-foot">
-          {foot}
-          {pager}
-        </div>
-      ) : (
-        pager
-      )}
+      <div class="row wrap list-foot">
+        {foot}
+        <Pager page={page} />
+      </div>
     </>
   );
 }
