@@ -42,9 +42,6 @@ function isUnfinished(at: readonly string[]): boolean {
   return before !== undefined && last !== undefined && last + (last - before) > Date.now();
 }
 
-const withoutLast = <T,>(list: readonly T[], leaveOut: boolean): readonly T[] =>
-  leaveOut ? list.slice(0, -1) : list;
-
 /** Splits each series so that its last, unfinished step is a paler bar. */
 function splitLast(series: readonly ChartSeries[]): readonly (ChartSeries & { isPale: boolean })[] {
   return series.flatMap((one) => {
@@ -60,24 +57,25 @@ function splitLast(series: readonly ChartSeries[]): readonly (ChartSeries & { is
 
 const NO_STEPS: readonly string[] = [];
 
-export function Chart({
-  title,
-  at: steps = NO_STEPS,
-  series,
-  show,
-  kind = 'line',
-  days = false,
-  height = 140,
-  group,
-}: ChartProps) {
+export function Chart(props: ChartProps) {
+  const {
+    title,
+    at: steps = NO_STEPS,
+    series,
+    show,
+    kind = 'line',
+    days = false,
+    height = 140,
+    group,
+  } = props;
   const holder = useRef<HTMLDivElement>(null);
   const theme = useCell(shownTheme);
   const language = useLanguage();
   const [index, setIndex] = useState<number | null>(null);
   const unfinished = isUnfinished(steps);
-  const leaveOut = unfinished && kind === 'line';
-  const at = withoutLast(steps, leaveOut);
-  const shown = series.map((one) => ({ ...one, isPale: false, values: withoutLast(one.values, leaveOut) }));
+  const end = unfinished && kind === 'line' ? -1 : steps.length;
+  const at = steps.slice(0, end);
+  const shown = series.map((one) => ({ ...one, isPale: false, values: one.values.slice(0, end) }));
   const known = unfinished && kind === 'bars' ? splitLast(shown) : shown;
   // Without a series the plot would have no scale and no labels.
   const drawn = known.length > 0 ? known : [{ label: '', values: at.map(() => null), isPale: false }];

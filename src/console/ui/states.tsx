@@ -126,22 +126,19 @@ function explain(error: unknown): { title: string; next: string; detail: string 
   };
 }
 
-/** What was read: while there is nothing yet, the layout of the coming data, or why it could not be read. */
-export function WhenLoaded<T>({
-  of: { data, error, reload },
-  rows,
-  keeps = false,
-  gone,
-  children,
-}: {
-  of: Pick<Loaded<T>, 'data' | 'error' | 'reload'>;
-  rows: number;
+interface WhenLoadedProps<T> {
+  readonly of: Pick<Loaded<T>, 'data' | 'error' | 'reload'>;
+  readonly rows: number;
   /** Does not show that data which is here could not be read again. */
-  keeps?: boolean;
+  readonly keeps?: boolean;
   /** Stands for an object that there is not. */
-  gone?: ComponentChildren;
-  children?: (data: T) => ComponentChildren;
-}) {
+  readonly gone?: ComponentChildren;
+  readonly children?: (data: T) => ComponentChildren;
+}
+
+/** What was read: while there is nothing yet, the layout of the coming data, or why it could not be read. */
+export function WhenLoaded<T>({ of, rows, keeps = false, gone, children }: WhenLoadedProps<T>) {
+  const { data, error, reload } = of;
   if (gone && !data && error?.code === 'not-found') return <>{gone}</>;
   return (
     <>

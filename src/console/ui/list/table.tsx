@@ -36,20 +36,8 @@ const TWO_LINES_PX = 56;
 const TICK_PX = 36;
 
 export function Table<T>(props: TableProps<T>) {
-  const {
-    label,
-    rows,
-    columns,
-    id,
-    name,
-    open,
-    sort,
-    selection,
-    pending = false,
-    rowHeight: wideRowHeight = ROW_PX,
-    phoneRowHeight = TWO_LINES_PX,
-    table,
-  } = props;
+  const { label, rows, columns, id, name, open, sort, selection, pending = false, table } = props;
+  const { rowHeight: wideRowHeight = ROW_PX, phoneRowHeight = TWO_LINES_PX } = props;
   const holder = useRef<HTMLDivElement>(null);
   const widthPx = useClientWidth(holder);
   const selectable = selection !== undefined;
