@@ -41,11 +41,9 @@ export function useDraft<T extends object>(saved: T): Draft<T> {
   const values = { ...base.current, ...typed };
   const set = (patch: Partial<T>) =>
     setTyped((before) => {
-      const next = { ...before, ...patch };
-      const names = Object.keys(next) as (keyof T)[];
-      return Object.fromEntries(
-        names.filter((name) => !isSame(next[name], base.current[name])).map((name) => [name, next[name]]),
-      ) as Partial<T>;
+      const next = Object.entries({ ...before, ...patch });
+      const changed = next.filter(([name, value]) => !isSame(value, base.current[name as keyof T]));
+      return Object.fromEntries(changed) as Partial<T>;
     });
   return {
     values,
@@ -65,9 +63,7 @@ export function toggled<T>(set: ReadonlySet<T>, item: T, on: boolean): ReadonlyS
   return next;
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
-}
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** `typed`: a form has unsaved changes. `secret`: the screen shows a password or token that the console cannot show again. */
 export type Unsaved = 'typed' | 'secret';
