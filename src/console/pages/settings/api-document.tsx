@@ -6,9 +6,7 @@ import { Tag } from '../../ui/basics.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { WhenLoaded } from '../../ui/states.js';
 
-interface Schema {
-  readonly [key: string]: unknown;
-}
+type Schema = Readonly<Record<string, unknown>>;
 interface Media {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
@@ -144,10 +142,7 @@ function Shape({ title, schema, schemas }: ShapeProps) {
 
 const refName = (ref: string) => ref.split('/').at(-1) ?? ref;
 
-/**
- * Names a schema in a few words: `Account`, `string
- * null`, `Token[]`.
- */
+/** Names a schema in a few words: `Account`, `string | null`, `Token[]`. */
 function typeText(schema: Schema): string {
   if (typeof schema['$ref'] === 'string') return refName(schema['$ref']);
   if (Array.isArray(schema['enum'])) return schema['enum'].map((one) => JSON.stringify(one)).join(' | ');
