@@ -3,7 +3,7 @@
 import type { PacRules, PublicAddress } from '../../api-types.js';
 import { call, callWithEtag, me, useUser } from '../../lib/api.js';
 import { type Draft, useDraft } from '../../lib/draft.js';
-import { hostPort } from '../../lib/format.js';
+import { hostPort, readNumber } from '../../lib/format.js';
 import { type TextKey, t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
@@ -52,11 +52,10 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
   });
   const { control } = draft;
   const { host, port } = draft.values;
-  const badPort = port !== '' && !(/^\d{1,5}$/.test(port) && +port >= 1 && +port <= 65_535);
+  const portRead = readNumber(port, { min: 1, max: 65_535, whole: true });
+  const isValid = portRead !== undefined;
   const save = async () => {
-    await call('setPublicAddress', {
-      body: { host: host.trim() || null, port: port === '' ? null : Number(port) },
-    });
+    await call('setPublicAddress', { body: { host: host.trim() || null, port: portRead ?? null } });
     me.set(await call('getMe'));
     notify(t('settings.saved'));
     draft.reset();
@@ -70,7 +69,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
   const portFrom: TextKey =
     saved.port === null ? 'publicAddress.ofListener' : `effective.source.${saved.portSource}`;
   return (
-    <SettingsForm draft={draft} right="setPublicAddress" isValid={!badPort} save={save}>
+    <SettingsForm draft={draft} right="setPublicAddress" isValid={isValid} save={save}>
       <p class="soft">{t('publicAddress.text')}</p>
       <LinkNotice isHere />
       <InputField
@@ -82,7 +81,7 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
       />
       <InputField
         of="publicAddress.port"
-        isWrong={badPort}
+        isWrong={!isValid}
         hint={whenEmpty(configured.port)}
         {...control('port')}
         inputMode="numeric"
