@@ -54,7 +54,6 @@ export const plans = {
   'budget.accounts': ['Accounts', '账号数'],
   'budget.days': ['Days', '天数'],
   'budget.bytes': ['Traffic', '流量'],
-  'budget.inDays': ['{n} {n:day|days}', '{n} 天'],
   'budget.left': ['{left} left', '剩余 {left}'],
   'budget.usedOf': ['{used} of {bound} used', '已用 {used}，共 {bound}'],
   'budget.unbounded': ['{used} used, no limit', '已用 {used}，不限'],

@@ -18,7 +18,6 @@ export const sessions = {
   'sessions.connectMs': ['Connected in {ms} ms', '连接用时 {ms} 毫秒'],
   'sessions.client': ['Client', '来源'],
   'sessions.rate': ['Rate', '速率'],
-  'sessions.bytes': ['Traffic', '流量'],
   'sessions.age': ['Age', '时长'],
   'sessions.end': ['End', '断开'],
   'sessions.endAll': ['End all', '全部断开'],

@@ -21,7 +21,6 @@ export function HeartbeatsPage() {
   const by: By = query.get('by') === 'account' ? 'account' : 'game';
   const series = useLoad('getHeartbeatSeries', { query: { range, by, limit: 6 } }, { everyMs: 30_000 });
   const sums = useLoad('getHeartbeatSums', { query: { range, by, limit: 200 } }, { everyMs: 30_000 });
-  const nameOf = (label: string | null) => label ?? t('heartbeats.noGame');
   const error = series.error ?? sums.error;
   const reload = () => {
     series.reload();
@@ -55,7 +54,7 @@ export function HeartbeatsPage() {
               show={count}
               height={240}
               series={shown.map((one) => ({
-                label: one.isOthers ? t('heartbeats.others') : nameOf(one.label),
+                label: one.isOthers ? t('heartbeats.others') : gameOr(one.label),
                 values: one.counts,
               }))}
             />
@@ -69,7 +68,7 @@ export function HeartbeatsPage() {
         <Table
           label={t('nav.heartbeats')}
           rows={totals}
-          columns={sumColumns(by, nameOf, (series.data?.stepSeconds ?? 0) * 1_000)}
+          columns={sumColumns(by, (series.data?.stepSeconds ?? 0) * 1_000)}
           id={(one) => one.key ?? ''}
           open={(one) => {
             if (one.key === null) return;
@@ -83,14 +82,12 @@ export function HeartbeatsPage() {
   );
 }
 
-function sumColumns(
-  by: By,
-  nameOf: (label: string | null) => string,
-  stepMs: number,
-): readonly Column<HeartbeatSum>[] {
+const gameOr = (label: string | null) => label ?? t('heartbeats.noGame');
+
+function sumColumns(by: By, stepMs: number): readonly Column<HeartbeatSum>[] {
   const all: readonly Column<HeartbeatSum>[] = [
     column('key', by === 'game' ? 'account.game' : 'account.username', {}, ({ key, label }) => {
-      const name = nameOf(label);
+      const name = gameOr(label);
       if (key === null) return <span class="soft">{name}</span>;
       const link = by === 'account' ? href(['accounts', key]) : href(['accounts'], { game: key });
       return (
@@ -100,10 +97,8 @@ function sumColumns(
       );
     }),
     column('heartbeats', 'nav.heartbeats', { width: 120, align: 'end' }, (one) => count(one.heartbeats)),
-    column('accounts', 'nav.accounts', { width: 96, align: 'end', from: 560 }, (one) => (
-      <span class="number">{count(one.accounts)}</span>
-    )),
-    column('traffic', 'sessions.bytes', { width: 200, align: 'end', from: 720 }, (one) => (
+    column('accounts', 'nav.accounts', { width: 96, align: 'end', from: 560 }, (one) => count(one.accounts)),
+    column('traffic', 'nav.traffic', { width: 200, align: 'end', from: 720 }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),
     column('last', 'heartbeats.last', { width: 128, align: 'end', from: 480 }, (one) => (
@@ -163,7 +158,7 @@ function entryColumns(): readonly Column<HeartbeatEntry>[] {
     column('client', 'sessions.client', { width: 152, from: 900 }, (one) => (
       <Client address={one.client} origin={one.clientOrigin} />
     )),
-    column('traffic', 'sessions.bytes', { width: 176, align: 'end', from: 560 }, (one) => (
+    column('traffic', 'nav.traffic', { width: 176, align: 'end', from: 560 }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),
   ];

@@ -124,9 +124,7 @@ export function sessionColumns(
         {one.clientProtocol !== 'socks5' && <span class="faint">/{one.clientProtocol.toUpperCase()}</span>}
       </span>
     )),
-    column('node', 'nodes.name', { width: 112, from: 1100 }, (one) => (
-      <span title={one.node}>{one.node}</span>
-    )),
+    column('node', 'nodes.name', { width: 112, from: 1100 }, ({ node }) => node),
     column(
       'rate',
       'sessions.rate',
@@ -142,7 +140,7 @@ export function sessionColumns(
       },
       (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
     ),
-    column('bytes', 'sessions.bytes', { sort: '-bytes', width: 184, from: 1200, align: 'end' }, (one) => (
+    column('bytes', 'nav.traffic', { sort: '-bytes', width: 184, from: 1200, align: 'end' }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),
     column('age', 'sessions.age', { sort: 'openedAt', width: 84, from: 560, align: 'end' }, age),

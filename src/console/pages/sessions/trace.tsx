@@ -197,7 +197,7 @@ function columns(): readonly Column<TraceItem>[] {
     column('when', 'trace.when', {}, ({ startedAt, endedAt }) => (
       <Lines of={[<At key="start" at={startedAt} />, <At key="end" at={endedAt} />]} />
     )),
-    column('bytes', 'sessions.bytes', { width: 184, from: 900, align: 'end' }, (one) => (
+    column('bytes', 'nav.traffic', { width: 184, from: 900, align: 'end' }, (one) => (
       <Traffic up={one.bytesUp ?? 0} down={one.bytesDown ?? 0} />
     )),
   ];

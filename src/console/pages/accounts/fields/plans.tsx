@@ -98,7 +98,7 @@ const BOUND_NAMES: readonly BoundName[] = ['accounts', 'days', 'bytes'];
 
 function budgetAmount(name: BoundName, amount: number): string {
   if (name === 'bytes') return bytes(amount);
-  return name === 'days' ? t('budget.inDays', { n: Math.floor(amount * 100) / 100 }) : count(amount);
+  return name === 'days' ? t('unit.days', { n: Math.floor(amount * 100) / 100 }) : count(amount);
 }
 
 /** The signed-in seller's budget. Renders nothing for everybody else. */
