@@ -46,11 +46,7 @@ function Quota({ account }: { account: Account }) {
 }
 
 /** Returns the words of a search. Each is somewhere in an account that was found. */
-export const wordsOf = (search = ''): readonly string[] =>
-  search
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+export const wordsOf = (search = ''): readonly string[] => search.toLowerCase().match(/\S+/g) ?? [];
 
 /** The texts in which the daemon searches, besides the user name. */
 function searched(account: Account): readonly (readonly [string, string])[] {
@@ -118,10 +114,10 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
       <AccountExpiry account={one} short />
     )),
     column('sessions', 'nav.sessions', { width: 72, from: 1100, align: 'end' }, (one) => (
-      <span class="number">
+      <>
         {one.usage.sessions}
         <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
-      </span>
+      </>
     )),
     column('today', 'account.today', { sort: '-todayBytes', width: 160, from: 910, align: 'end' }, (one) => (
       <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />
@@ -132,9 +128,9 @@ export function accountColumns({ owner, words, actions }: ShownColumns): readonl
     column('login', 'account.lastLoginAt', { sort: '-lastLoginAt', width: 104, from: 970 }, (one) => (
       <Ago at={one.lastLoginAt} />
     )),
-    column('data', 'nav.heartbeats', { sort: '-dataCount', width: 84, from: 1300, align: 'end' }, (one) => (
-      <span class="number">{one.dataCount === 0 ? <None /> : count(one.dataCount)}</span>
-    )),
+    column('data', 'nav.heartbeats', { sort: '-dataCount', width: 84, from: 1300, align: 'end' }, (one) =>
+      one.dataCount === 0 ? <None /> : count(one.dataCount),
+    ),
     column(
       'game',
       'account.game',

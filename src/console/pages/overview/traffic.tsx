@@ -123,8 +123,7 @@ function Sum({ of: { from, until, zone, sum, unknown } }: { of: TrafficReport })
 
 function columnsOf(by: By, whole: number): readonly Column<TrafficItem>[] {
   const end = { width: 104, align: 'end' } as const;
-  const counted = (value: number | null) =>
-    value === null ? <None /> : <span class="number">{count(value)}</span>;
+  const counted = (value: number | null) => (value === null ? <None /> : count(value));
   const has: Readonly<Record<string, boolean>> = {
     accounts: by !== 'account',
     sessions: by !== 'game' && by !== 'exit',
@@ -137,17 +136,15 @@ function columnsOf(by: By, whole: number): readonly Column<TrafficItem>[] {
     column('sessions', 'nav.sessions', { ...end, from: 720, sort: '-sessions' }, (line) =>
       counted(line.sessions),
     ),
-    column('down', 'traffic.down', { ...end, from: 560, sort: '-bytesDown' }, ({ bytesDown }) => (
-      <span class="number">{bytes(bytesDown)}</span>
-    )),
-    column('up', 'traffic.up', { ...end, from: 600, sort: '-bytesUp' }, ({ bytesUp }) => (
-      <span class="number">{bytes(bytesUp)}</span>
-    )),
+    column('down', 'traffic.down', { ...end, from: 560, sort: '-bytesDown' }, ({ bytesDown }) =>
+      bytes(bytesDown),
+    ),
+    column('up', 'traffic.up', { ...end, from: 600, sort: '-bytesUp' }, ({ bytesUp }) => bytes(bytesUp)),
     column('bytes', 'traffic.total', { ...end, sort: '-bytes' }, ({ bytesUp, bytesDown }) => (
-      <span class="number strong">{bytes(bytesUp + bytesDown)}</span>
+      <span class="strong">{bytes(bytesUp + bytesDown)}</span>
     )),
     column('share', 'traffic.share', { width: 72, align: 'end' }, ({ bytesUp, bytesDown }) => (
-      <span class="number soft">{percent(bytesUp + bytesDown, whole)}</span>
+      <span class="soft">{percent(bytesUp + bytesDown, whole)}</span>
     )),
   ];
   return all.filter(({ key }) => has[key] !== false);

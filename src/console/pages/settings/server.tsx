@@ -17,6 +17,10 @@ import { notify } from '../../ui/toast.js';
 /** Nothing asks the network: what is new is known from the installed files and the calendar. */
 function Program({ program }: { program: EffectiveConfig['program'] }) {
   const { version, installedVersion, build, isOld } = program;
+  const isOther = installedVersion !== version;
+  const notice = isOther
+    ? t('program.restart', { installed: installedVersion, running: version })
+    : isOld && t('program.old');
   return (
     <Card title={t('program.title')} look="stack">
       <p>
@@ -30,14 +34,9 @@ function Program({ program }: { program: EffectiveConfig['program'] }) {
           </span>
         )}
       </p>
-      {installedVersion !== version && (
+      {notice && (
         <p class="notice" role="status">
-          <Icon name="warn" /> {t('program.restart', { installed: installedVersion, running: version })}
-        </p>
-      )}
-      {isOld && installedVersion === version && (
-        <p class="notice" role="status">
-          <Icon name="warn" /> {t('program.old')}
+          <Icon name="warn" /> {notice}
         </p>
       )}
     </Card>
@@ -203,12 +202,10 @@ function columns(nodes: readonly Node[], reload: () => void): readonly Column<No
       <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />
     )),
     column('cpu', 'nodes.cpu', { width: 72, from: 900, align: 'end' }, (one) => (
-      <span class="number" title={t('nodes.cpu.title')}>
-        {Math.round(one.cpuPercent)}%
-      </span>
+      <span title={t('nodes.cpu.title')}>{Math.round(one.cpuPercent)}%</span>
     )),
     column('database', 'nodes.database', { width: 92, from: 900, align: 'end' }, (one) => (
-      <span class="number" title={t('nodes.database.title')}>
+      <span title={t('nodes.database.title')}>
         {one.databaseDelayMs === null ? <None /> : t('nodes.ms', { n: one.databaseDelayMs })}
       </span>
     )),

@@ -39,7 +39,7 @@ export function ExitSettings() {
         }
         table={(edit) => ({
           label: t('exits.title'),
-          columns: columns({ edit, test: setTested, reload }),
+          columns: columns(edit, ({ name }) => setTested(name), reload),
           rowHeight: 52,
           phoneRowHeight: 102,
           id: ({ name }) => name,
@@ -68,13 +68,9 @@ function waysOf({ upstreams, addresses, interface: device, mark, family }: Exit)
   return ways.length === 0 ? [t('exits.way.system')] : ways;
 }
 
-interface Acts {
-  readonly edit: (exit: Exit) => void;
-  readonly test: (name: string) => void;
-  readonly reload: () => void;
-}
+type Act = (exit: Exit) => void;
 
-function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
+function columns(edit: Act, test: Act, reload: () => void): readonly Column<Exit>[] {
   const name = (exit: Exit) => (
     <>
       {exit.isFixed ? (
@@ -107,7 +103,7 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
     column('used', 'exits.used', { width: 176, align: 'end', from: 640 }, (exit) => {
       const { accounts, sessions, bytesUp, bytesDown } = exit;
       const used = (
-        <a class="number" href={href(['accounts'], { exit: exit.name })}>
+        <a href={href(['accounts'], { exit: exit.name })}>
           {count(accounts)} / {count(sessions)}
         </a>
       );
@@ -120,21 +116,19 @@ function columns({ edit, test, reload }: Acts): readonly Column<Exit>[] {
       ({ failures, connectMs }) => {
         const { p50, p95 } = connectMs;
         const failed = (
-          <span class={failures > 0 ? 'number bad-text' : 'number faint'}>
+          <span class={failures > 0 ? 'bad-text' : 'faint'}>
             {t('exits.failures', { n: count(failures) })}
           </span>
         );
         const connect = p50 !== null && p95 !== null && (
-          <span class="number" title={t('exits.connect.title')}>
-            {t('exits.ms', { p50, p95 })}
-          </span>
+          <span title={t('exits.connect.title')}>{t('exits.ms', { p50, p95 })}</span>
         );
         return <Lines end of={[failed, connect]} />;
       },
     ),
     column('act', '', { width: 120, align: 'end', phone: { width: 104 } }, (exit) => (
       <span class="row end">
-        <Button kind="link" onClick={() => test(exit.name)}>
+        <Button kind="link" onClick={() => test(exit)}>
           {t('games.run')}
         </Button>
         {!exit.isFixed && (
