@@ -62,10 +62,10 @@ function Standing({ status }: { status: Status }) {
   const { limits, usage } = status;
   if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;
   if (status.suspendedUntil !== null) {
-    const time = localTime(status.suspendedUntil).slice(0, 16);
+    const until = minuteOf(status.suspendedUntil);
     return (
       <>
-        <State tone="bad">{time >= '9' ? t('player.suspendedNow') : t('player.suspended', { time })}</State>{' '}
+        <State tone="bad">{t(until.time >= '9' ? 'player.suspendedNow' : 'player.suspended', until)}</State>{' '}
         {status.suspendReason}
       </>
     );
@@ -76,7 +76,7 @@ function Standing({ status }: { status: Status }) {
       <State tone="bad">
         {status.scheduleChangesAt === null
           ? t('player.closed')
-          : t('player.closedUntil', { time: localTime(status.scheduleChangesAt).slice(0, 16) })}
+          : t('player.closedUntil', minuteOf(status.scheduleChangesAt))}
       </State>
     );
   if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes)

@@ -9,7 +9,7 @@ import { useLoad } from '../../lib/load.js';
 import { href } from '../../lib/router.js';
 import { Button, None, State } from '../../ui/basics.js';
 import { AskButton, type DialogOf, FormDialog } from '../../ui/dialog.js';
-import { Checkbox, InputField, SegmentsField } from '../../ui/form.js';
+import { Checkbox, InputField, optionsOf, SegmentsField } from '../../ui/form.js';
 import { type Column, column, Lines } from '../../ui/list/columns.js';
 import { ShortList } from '../../ui/list/list.js';
 import { Empty } from '../../ui/states.js';
@@ -173,7 +173,7 @@ function OperatorDialog({ of: operator, onClose, onDone }: DialogOf<Operator | n
         of="operators.role"
         hint={t(`operators.role.${fields.role}.text`)}
         {...control('role')}
-        options={OPERATOR_ROLES.map((value) => ({ value, label: t(`operators.role.${value}`) }))}
+        options={optionsOf(OPERATOR_ROLES, roleText)}
       />
       {operator && (
         <Checkbox checked={fields.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>

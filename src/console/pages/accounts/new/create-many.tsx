@@ -81,11 +81,10 @@ export function accountsOf({ lines }: Pasted): NonNullable<NewAccounts['list']> 
     .filter(({ wrong }) => wrong === null)
     .map(({ username, password, remarks, email, telegram }) => ({
       username,
-      ...(password ? { password } : {}),
-      ...(remarks ? { remarks } : {}),
-      ...(email || telegram
-        ? { contacts: { ...(email ? { email } : {}), ...(telegram ? { telegram } : {}) } }
-        : {}),
+      password: password || undefined,
+      remarks: remarks || undefined,
+      contacts:
+        email || telegram ? { email: email || undefined, telegram: telegram || undefined } : undefined,
     }));
 }
 
