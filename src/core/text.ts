@@ -54,7 +54,7 @@ export const parseJson = (text: string): unknown => tryOr(undefined, () => JSON.
 export const oneLine = (text: string): string => text.replace(/[\p{C}\s]+/gu, ' ').trim();
 
 /** Replaces each name in braces by its value in `values`. A name without a value stays. */
-export const fillText = (text: string, values: Readonly<Record<string, string | number>>): string =>
+export const fillText = (text: string, values: Readonly<Record<string, string | number | null>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 
 /** The candidate nearest to `name` by edit distance, ignoring case; undefined when none is near. */

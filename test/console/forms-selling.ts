@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
 import { axeFindings, type ConsolePage, holds } from '../helpers/console-browser.js';
 import type { FormConsole } from '../helpers/form-console.js';
+import { startSmtpServer } from '../helpers/smtp-server.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
@@ -17,7 +18,7 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate<number>('top.clicks');
 }
 
-export function sellingTests({ daemon, open, api }: FormConsole): void {
+export function sellingTests({ daemon, open, api, saveNotices }: FormConsole): void {
   /** Copies the message of the open dialog, and returns what is on the clipboard. */
   async function copyMessage(page: Page): Promise<string> {
     await page.click('dialog >> text=Copy message');
@@ -42,7 +43,7 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
       assert.equal(await clicks(), 4);
       const day = new Date(Date.now() + 30 * 86_400_000).getFullYear();
       const parts = new RegExp(
-        `^您的代理账号已开通\n服务器（SOCKS5）：gate.example.com:10801\n用户名：sold-1\n密码：(\\S+)\n到期时间：${day}-\\d\\d-\\d\\d \\d\\d:\\d\\d\n一键配置和查询：(http\\S+)$`,
+        `^您的代理账号已开通\n服务器（SOCKS5）：gate.example.com:10801\n用户名：sold-1\n密码：(\\S+)\n到期时间：${day}-\\d\\d-\\d\\d \\d\\d:\\d\\d（Asia/Shanghai）\n一键配置和查询：(http\\S+)$`,
       );
       assert.match(sent, parts, 'without the line of the plan, of which there is none');
       const [, password = '', link = ''] = parts.exec(sent) ?? [];
@@ -88,6 +89,31 @@ export function sellingTests({ daemon, open, api }: FormConsole): void {
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
       assert.deepEqual(errors, []);
     });
+  });
+
+  test('the message of an account goes to its player by e-mail with one click', async (t) => {
+    const mail = await startSmtpServer(t, { user: 'gate', password: 'mail-password' });
+    const server = { host: '127.0.0.1', port: mail.port, security: 'none', from: 'gate@example.com' };
+    await saveNotices({ email: { ...server, user: 'gate', password: 'mail-password', players: true } });
+    const { page, visit, errors } = await open(t);
+    const id = await daemon().addAccount('mailed', 'secret');
+    await api('PATCH', `/accounts/${id}`, { contacts: { email: 'player@example.com', language: 'en' } });
+    await visit(`/accounts/${id}`);
+    await page.click('.page-head >> text=Send to player');
+    await page.click('dialog >> text=Make link');
+    await page.click('dialog button[type=submit]');
+    await page.click('dialog >> text=Send by E-mail');
+    await page.waitForSelector('.toast >> text=Message sent');
+    assert.deepEqual(
+      mail.received.map(({ to }) => to),
+      ['player@example.com'],
+    );
+    assert.match(mail.received[0]?.content ?? '', /mailed/);
+    assert.deepEqual(await axeFindings(page), []);
+    // What was sent is kept: nothing asks.
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    assert.deepEqual(errors, []);
   });
 
   describe('from the row of an account', () => {

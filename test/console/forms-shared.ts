@@ -13,23 +13,7 @@ const planOf = (name: string, days: number) => ({
   exit: null,
 });
 
-export function sharedFormTests({ daemon, open, api }: FormConsole): void {
-  /** Saves notice settings as another tab does. */
-  async function saveNotices(change: Json): Promise<void> {
-    const { builtIn: _, email, ...saved } = await api('GET', '/settings/notices');
-    const plain = (part: unknown) =>
-      Object.fromEntries(Object.entries(part as Json).filter(([name]) => !name.startsWith('has')));
-    await api('PUT', '/settings/notices', {
-      ...saved,
-      ...change,
-      ...{
-        telegram: plain(saved['telegram']),
-        wecom: plain(saved['wecom']),
-      },
-      email: { ...plain(email), ...(change['email'] as Json | undefined) },
-    });
-  }
-
+export function sharedFormTests({ daemon, open, api, saveNotices }: FormConsole): void {
   describe('settings that two tabs save', () => {
     test('keep the fields that each tab has changed (notices)', async (t) => {
       const { page, visit, errors } = await open(t);

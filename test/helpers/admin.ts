@@ -188,7 +188,9 @@ export async function startTestAdmin(
     notices: {
       confirmations: {
         states: async () => ({ email: null, telegram: null }),
-        send: async () => ({ ok: false, reason: 'no-address' }),
+        sendCode: async () => ({ ok: false, reason: 'no-address' }),
+        handoverChannels: async () => [],
+        sendHandover: async () => ({ ok: false, reason: 'no-address' }),
         confirm: async () => false,
       },
       test: async () => null,

@@ -19,6 +19,8 @@ export interface FormConsole {
   /** Sends a request to /api/v1 that must succeed, and returns the answer. */
   api(method: string, path: string, body?: unknown): Promise<Json>;
   limitsOf(id: string): Promise<Json>;
+  /** Saves notice settings, as another tab does. */
+  saveNotices(change: Json): Promise<void>;
   /** Connects a player who sends bytes every `everyMs` until the test ends. */
   play(t: TestContext, username: string, everyMs: number): Promise<void>;
   /**
@@ -63,6 +65,14 @@ export function useFormConsole(): FormConsole {
     daemon: () => daemon,
     api,
     limitsOf: async (id) => (await api('GET', `/accounts/${id}`))['limits'] as Json,
+    async saveNotices({ email: changed = {}, ...change }) {
+      const { builtIn: _, email, telegram, wecom, ...saved } = await api('GET', '/settings/notices');
+      const plain = (part: unknown) =>
+        Object.fromEntries(Object.entries(part as Json).filter(([name]) => !name.startsWith('has')));
+      const channels = { telegram: plain(telegram), wecom: plain(wecom) };
+      const mail = { ...plain(email), ...(changed as Json) };
+      await api('PUT', '/settings/notices', { ...saved, ...change, ...channels, email: mail });
+    },
     async open(t, options = {}, as = ADMIN) {
       // A test may sign out, so each window gets a new session.
       const [name = '', value = ''] = (await openSession(daemon, as)).cookie.split('=');

@@ -1,12 +1,6 @@
 // The list of accounts, one account, and its link for client programs.
 import type { Texts } from './texts.js';
 
-/** When an account expires that has no date, in the language of its player. */
-export const HANDOVER_EXPIRY = {
-  en: { never: 'never', fromLogin: '{n} days from the first login' },
-  zh: { never: '长期有效', fromLogin: '首次登录后 {n} 天' },
-} as const;
-
 export const accounts = {
   'accounts.new': ['New account', '新建账号'],
   'accounts.newShort': ['New', '新建'],
@@ -201,6 +195,12 @@ export const accounts = {
   'handover.send': ['Send to player', '发给客户'],
   'handover.page': ['Open the player’s page', '打开玩家页面'],
   'handover.copy': ['Copy message', '复制消息'],
+  'handover.sendBy': ['Send by {channel}', '用{channel}发送'],
+  'handover.sent': ['Message sent', '消息已发送'],
+  'handover.notSent': [
+    'The message could not be delivered. Notices has the reason.',
+    '消息没有送达，原因见“通知”',
+  ],
   'handover.language': ['Language of the message', '消息语言'],
   'handover.formats': ['Password and other formats', '密码与其他格式'],
   'handover.unknown': [

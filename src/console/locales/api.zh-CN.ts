@@ -32,6 +32,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   changeAccounts:
     '批量修改账号，也可以只预览：启用、停用、删除、续期、到期时间、套餐、限制、出口、标签、联系方式、归属、重置密码。',
   getContactStates: '通知是否会发往玩家的地址：代理商账号的地址须先确认。',
+  handOver: '把账号交给玩家的消息，并可按要求发送。服务不保存密码和链接，由调用方提供已知的值。',
   sendContactCode: '向玩家的地址发送确认码，由玩家告诉代理商；一天内有效。',
   confirmContact: '用发往该地址的确认码确认玩家的地址；确认码错误或过期时返回 409。',
   listEventReceivers: '调用者的事件接收方（管理员可见全部），以及可选的事件类型。',
@@ -65,7 +66,6 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   revokeSubscription: '吊销订阅链接和旧版本的地址，由它们登录的会话结束。',
   getPacRules: '玩家的 PAC 文件让哪些主机走代理。',
   setPacRules: '保存玩家 PAC 文件的规则。',
-  getHandoverText: '把账号交给玩家时发送的消息，两种语言，花括号里是值的名称。',
   listSessions: '在线会话：谁、从哪里、到哪里、哪个游戏、多少流量、从何时起。',
   endSession: '结束一个在线会话。',
   endSessions: '结束指定的会话，或一个账号的全部会话；已结束的会话会跳过。',

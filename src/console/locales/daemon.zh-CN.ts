@@ -94,6 +94,7 @@ export const FIELD_TEXTS: Readonly<Record<FieldError['code'], string>> = {
   'match-port': '{value} 不是端口（1 到 65535）或端口范围（如 7100-7200）',
   'present-password': '不是当前密码',
   'account-password': '不是此账号的密码',
+  'account-link': '不是此账号的链接',
   'one-time-code': '不是当前的验证码',
   cursor: '这一页已经失效，请回到第一页',
   'day-range': '须与最后一天构成 1 至 {max} 天的范围',
@@ -183,6 +184,7 @@ export const REASON_TEXTS: Readonly<Record<ProblemReason['code'], string | Text>
     '还没有保存这个渠道，或其中没有管理员的地址',
   ],
   'wrong-contact-code': '确认码错误、已过期，或已被新的取代',
+  'contact-unconfirmed': '玩家尚未确认此地址：请先发送确认码',
   'no-player-channel': [
     'notices to players are off in this channel: the administrator can switch them on',
     '该渠道没有开启发给玩家的通知，请联系管理员开启',

@@ -50,6 +50,7 @@ export const notices = {
   'notices.type.node.lost': ['Node lost', '节点失联'],
   'notices.type.node.back': ['Node back', '节点恢复'],
   'notices.type.database.trouble': ['Trouble with the database', '数据库曾不可用'],
+  'notices.type.account.handover': ['Account handed over', '账号开通消息'],
   'notices.type.contact.code': ['Code to confirm an address', '地址确认码'],
   'notices.type.test': ['Test', '测试'],
   'notices.type.quota': ['{name} has used {n} % of its traffic', '{name} 已用流量 {n}%'],

@@ -1,5 +1,6 @@
 // Addresses of players that a seller wrote down. Before anything else is sent to one, the player confirms it by a code: the daemon
-// sends the code, without any text of the seller, and the player tells it to the seller, who enters it.
+// sends the code, without any text of the seller, and the player tells it to the seller, who enters it. The code, and the message
+// that hands an account over, are sent at once: they have secrets, which are not stored.
 import { createHash } from 'node:crypto';
 import type { Account } from '../accounts/account.js';
 import { type Contacts, maskedContact, NO_CONTACTS } from '../accounts/fields/contacts.js';
@@ -7,7 +8,7 @@ import type { DeliveryOutcome } from '../agents/runs.js';
 import { newCode, plainCode } from '../auth/second-factor.js';
 import { type Clock, DAY_MS, MINUTE_MS } from '../clock.js';
 import { createTurns } from '../turns.js';
-import { CHANNELS, type Notice, type NoticeStore } from './notice.js';
+import { CHANNELS, type Notice, type NoticeStore, type SentAtOnce } from './notice.js';
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
 import { codeText, type NoticeText } from './texts.js';
 
@@ -58,9 +59,15 @@ export function trustedContacts(account: Account, isTrusted: IsTrusted): Contact
   return { ...account.contacts, email: only('email'), telegram: only('telegram') };
 }
 
-export type SentCode =
+export type Sent =
   | { readonly ok: true; readonly delivered: boolean }
-  | { readonly ok: false; readonly reason: 'channel-not-set' | 'no-address' | 'too-many-messages' };
+  | {
+      readonly ok: false;
+      readonly reason: 'channel-not-set' | 'no-address' | 'unconfirmed' | 'too-many-messages';
+    };
+
+/** Sends to an address of the account. */
+type SendTo = (to: PlayerAddress) => Promise<Sent>;
 
 export type Confirmations = ReturnType<typeof createConfirmations>;
 
@@ -68,6 +75,7 @@ const CODE_LIFE_MS = DAY_MS;
 /** At most one code to an address within this time. */
 const CODE_PAUSE_MS = 10 * MINUTE_MS;
 const MAX_TRIES = 5;
+const TOO_MANY = { ok: false, reason: 'too-many-messages' } as const;
 
 const hashOf = (code: string): string => createHash('sha256').update(plainCode(code)).digest('hex');
 
@@ -83,49 +91,76 @@ export function createConfirmations(options: {
   const { store, settings, now } = options;
   const inTurn = createTurns();
 
-  async function sendNow(account: Account, channel: ConfirmedChannel, address: string): Promise<SentCode> {
-    const [at, id, code] = [now(), options.newId(), newCode()];
-    const to = { accountId: account.id, channel, address };
+  /** null: the account has no address of this kind. */
+  async function states(
+    account: Account,
+  ): Promise<Record<ConfirmedChannel, 'trusted' | 'unconfirmed' | null>> {
+    const isTrusted = trustOf(settings(), await store.confirmed(account.id));
+    const stateOf = (channel: ConfirmedChannel) =>
+      account.contacts[channel] === null ? null : isTrusted(account, channel) ? 'trusted' : 'unconfirmed';
+    return { email: stateOf('email'), telegram: stateOf('telegram') };
+  }
+
+  const isOn = (channel: ConfirmedChannel) => sendsTo(settings(), { channel, recipient: 'player' });
+
+  async function inTurnTo(account: Account, channel: ConfirmedChannel, send: SendTo): Promise<Sent> {
+    const address = account.contacts[channel];
+    if (address === null) return { ok: false, reason: 'no-address' };
+    if (!isOn(channel)) return { ok: false, reason: 'channel-not-set' };
+    // One at a time, so that the bounds hold.
+    return inTurn(account.owner ?? '', () => send({ accountId: account.id, channel, address }));
+  }
+
+  async function sendAtOnce(
+    account: Account,
+    to: PlayerAddress,
+    type: SentAtOnce,
+    text: NoticeText,
+  ): Promise<Sent> {
+    const [at, id] = [now(), options.newId()];
     const notice: Notice = {
       id,
-      key: `code ${id}`,
-      type: 'contact.code',
+      key: `${type} ${id}`,
+      type,
       at,
       keepUntil: at,
-      channel,
+      channel: to.channel,
       recipient: 'player',
-      data: { account: account.id, username: account.username, to: maskedContact(address) },
+      data: { account: account.id, username: account.username, to: maskedContact(to.address) },
       accountId: account.id,
       owner: account.owner,
     };
     const bounds = { sellerPerHour: options.sellerPerHour, perMinute: settings().perMinute };
-    const stored = { hash: hashOf(code), sentAt: at, expiresAt: at + CODE_LIFE_MS };
-    const isAllowed =
-      (await store.putCode(to, stored, at - CODE_PAUSE_MS)) && (await store.addSent(notice, bounds));
-    if (!isAllowed) return { ok: false, reason: 'too-many-messages' };
-    const text = codeText(code, account.contacts.language ?? settings().language);
-    const { ok, detail } = await options.sendTo(notice, address, text);
+    if (!(await store.addSent(notice, bounds))) return TOO_MANY;
+    const { ok, detail } = await options.sendTo(notice, to.address, text);
     await store.tried(notice.key, { state: ok ? 'delivered' : 'failed', dueAt: null, detail });
     return { ok: true, delivered: ok };
   }
 
   return {
-    /** null: the account has no address of this kind. */
-    async states(account: Account): Promise<Record<ConfirmedChannel, 'trusted' | 'unconfirmed' | null>> {
-      const isTrusted = trustOf(settings(), await store.confirmed(account.id));
-      const stateOf = (channel: ConfirmedChannel) =>
-        account.contacts[channel] === null ? null : isTrusted(account, channel) ? 'trusted' : 'unconfirmed';
-      return { email: stateOf('email'), telegram: stateOf('telegram') };
+    states,
+
+    sendCode: (account: Account, channel: ConfirmedChannel): Promise<Sent> =>
+      inTurnTo(account, channel, async (to) => {
+        const [at, code] = [now(), newCode()];
+        const stored = { hash: hashOf(code), sentAt: at, expiresAt: at + CODE_LIFE_MS };
+        if (!(await store.putCode(to, stored, at - CODE_PAUSE_MS))) return TOO_MANY;
+        const text = codeText(code, account.contacts.language ?? settings().language);
+        return sendAtOnce(account, to, 'contact.code', text);
+      }),
+
+    /** The channels by which the message that hands the account over can be sent. */
+    async handoverChannels(account: Account): Promise<readonly ConfirmedChannel[]> {
+      const of = await states(account);
+      return CONFIRMED_CHANNELS.filter((channel) => of[channel] === 'trusted' && isOn(channel));
     },
 
-    async send(account: Account, channel: ConfirmedChannel): Promise<SentCode> {
-      const address = account.contacts[channel];
-      if (address === null) return { ok: false, reason: 'no-address' };
-      if (!sendsTo(settings(), { channel, recipient: 'player' }))
-        return { ok: false, reason: 'channel-not-set' };
-      // One at a time, so that the bounds hold.
-      return inTurn(account.owner ?? '', () => sendNow(account, channel, address));
-    },
+    sendHandover: (account: Account, channel: ConfirmedChannel, text: NoticeText): Promise<Sent> =>
+      inTurnTo(account, channel, async (to) => {
+        const { [channel]: state } = await states(account);
+        if (state !== 'trusted') return { ok: false, reason: 'unconfirmed' };
+        return sendAtOnce(account, to, 'account.handover', text);
+      }),
 
     /** Returns false for a wrong code, or one that has expired or was replaced. */
     async confirm({ id, contacts }: Account, channel: ConfirmedChannel, code: string): Promise<boolean> {

@@ -13,12 +13,16 @@ export type NoticeRecipient = (typeof RECIPIENTS)[number];
 export const NOTICE_STATES = ['pending', 'delivered', 'failed', 'discarded'] as const;
 export type NoticeState = (typeof NOTICE_STATES)[number];
 
+/** Their texts are not stored, because they have a secret: the only attempt is made at once. */
+export const SENT_AT_ONCE = ['contact.code', 'account.handover'] as const;
+export type SentAtOnce = (typeof SENT_AT_ONCE)[number];
+
 export type NoticeType =
   | 'account.expiring'
   | 'account.expired'
   | `account.quota-${number}`
   | 'accounts.digest'
-  | 'contact.code'
+  | SentAtOnce
   | AlertType
   | 'test';
 

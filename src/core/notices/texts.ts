@@ -3,7 +3,7 @@ import { DAY_MS } from '../clock.js';
 import { fillText, withoutLinks } from '../text.js';
 import { shownIn } from '../time/time-zone.js';
 import type { AlertedAction } from './alerts.js';
-import type { Announcement, NoticeRecipient, NoticeType } from './notice.js';
+import type { Announcement, NoticeRecipient, NoticeType, SentAtOnce } from './notice.js';
 import type { Language, NoticeSettings, TemplateName } from './notice-settings.js';
 import type { DigestData } from './reminders.js';
 
@@ -12,13 +12,11 @@ export interface NoticeText {
   readonly text: string;
 }
 
-/** The names that the braces of a text to players may contain, and those of the message that hands an account over. */
+/** The names that the braces of a text to players may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
-export const HANDOVER_PLACEHOLDERS = ['address', 'username', 'password', 'expires', 'plan', 'link'];
-
-/** A type of notices; those of all shares of a quota are one kind, and a code has its own text. */
-type Kind = Exclude<NoticeType, `account.quota-${number}` | 'contact.code'> | 'account.quota';
+/** A type of notices; those of all shares of a quota are one kind. */
+type Kind = Exclude<NoticeType, `account.quota-${number}` | SentAtOnce> | 'account.quota';
 type Texts = Readonly<Record<Language, string>>;
 
 const SUBJECTS: Readonly<Record<Kind, Texts>> = {
@@ -83,12 +81,6 @@ export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
 const SUSPENDED: Texts = {
   zh: '您的账号 {username} 已暂停使用：{reason}',
   en: 'Your account {username} is suspended: {reason}',
-};
-
-/** The message with which an account is handed to its player. A line is left out while a value in it is unknown. */
-export const HANDOVER_TEXT: Texts = {
-  zh: '您的代理账号已开通\n服务器（SOCKS5）：{address}\n用户名：{username}\n密码：{password}\n套餐：{plan}\n到期时间：{expires}\n一键配置和查询：{link}',
-  en: 'Your proxy account is ready\nServer (SOCKS5): {address}\nUser name: {username}\nPassword: {password}\nPlan: {plan}\nExpires: {expires}\nSet up your app, see days and traffic: {link}',
 };
 
 /** The text below the subject of an alert that comes from the audit log. */
@@ -265,7 +257,7 @@ function daysLeft(ms: number, language: Language): string {
 }
 
 /** `2026-11-30 08:00 (Asia/Shanghai)` */
-function dateIn(zone: string, at: number, language: Language): string {
+export function dateIn(zone: string, at: number, language: Language): string {
   const date = new Date(shownIn(zone, at)).toISOString().slice(0, 16).replace('T', ' ');
   return language === 'zh' ? `${date}（${zone}）` : `${date} (${zone})`;
 }

@@ -48,6 +48,7 @@ export const REASON_TEXTS = {
   'channel-not-set': 'the channel or the operator’s address in it is not set',
   'wrong-contact-code': 'the code is wrong, has expired, or was replaced by a newer one',
   'no-player-channel': 'the account has no such address, or notices to players are off in this channel',
+  'contact-unconfirmed': 'the player has not confirmed this address: send a code first',
   'too-many-messages':
     'this address got a code a few minutes ago, or the seller has sent as many messages as it may (notices.sellerPerHour)',
   'no-token': 'there is no such token',

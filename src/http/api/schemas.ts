@@ -64,6 +64,7 @@ export const FIELD_TEXTS = {
   ...GAME_RULE_TEXTS,
   'present-password': 'is not the current password',
   'account-password': 'is not the password of the account',
+  'account-link': 'is not the link of the account',
   'one-time-code': 'is not the current code',
   cursor: 'is not a cursor of this list',
   'day-range': 'must make a range of 1 to {max} days with the last day',

@@ -9,6 +9,7 @@ import {
   type NoticeScope,
   type NoticeStore,
   type Reminder,
+  SENT_AT_ONCE,
   type StoredNotice,
 } from '../../core/notices/notice.js';
 import type { StoreContext } from '../database.js';
@@ -208,8 +209,7 @@ export function createNoticeStore({ db }: StoreContext): NoticeStore {
     async retry(id, now, scope = {}) {
       const queued = await inScope(db, scope)
         .where({ id })
-        // A code is not stored.
-        .whereNot({ type: 'contact.code' })
+        .whereNotIn('type', SENT_AT_ONCE)
         .whereNull('due_at')
         .update({ state: 'pending', due_at: now, tries_before: db.ref('tries') });
       if (queued > 0) return 'queued';

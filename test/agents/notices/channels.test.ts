@@ -51,7 +51,10 @@ describe('channels of notices', () => {
     messengers = await startMessengers(scope);
     mail = await startSmtpServer(scope, { user: 'gate', password: PASSWORD });
     daemon = await startTestDaemon(scope, {
-      config: { notices: { lookEvery: '50ms', backoff: '10ms', maxTries: 2 } },
+      config: {
+        notices: { lookEvery: '50ms', backoff: '10ms', maxTries: 2 },
+        admin: { playerPage: { enabled: true } },
+      },
     });
   });
 
@@ -403,5 +406,75 @@ describe('channels of notices', () => {
     assert.deepEqual(await states(), { email: 'trusted', telegram: null }, 'the operator trusts its sellers');
     await create('trusted', 'trusted@example.com');
     await eventually(() => assert.equal(mailsTo('trusted@example.com').length, 1));
+  });
+
+  it('hand an account over, by a message in which all is of this account', async () => {
+    bodyOfSuccess(await put(settings(secrets())));
+    const mails = () => mail.received.filter(({ to }) => to === 'new@example.com');
+    const fields = {
+      expiresAt: '2100-01-01T00:00:00Z',
+      contacts: { email: 'new@example.com', language: 'en' },
+    };
+    const made = bodyOfSuccess(
+      await daemon.api('POST', '/api/v1/accounts', { ...fields, username: 'anna.b', subscription: true }),
+    );
+    const { id } = made['account'] as { id: string };
+    const { password } = made['credentials'] as { password: string };
+    const { url } = made['subscription'] as { url: string };
+    const path = `/api/v1/accounts/${id}/handover`;
+    const handOver = (body: Json, headers = {}) => daemon.api('POST', path, body, headers);
+
+    const message = bodyOfSuccess(await handOver({}));
+    assert.deepEqual([message['channels'], message['delivered']], [['email'], null]);
+    assert.match(
+      String(message['text']),
+      /^User name: anna\.b\nExpires: 2100-01-01 08:00 \(Asia\/Shanghai\)$/m,
+    );
+    assert.doesNotMatch(
+      String(message['text']),
+      /Password|Plan|app/,
+      'lines with an unknown value are left out',
+    );
+    assert.match(String(bodyOfSuccess(await handOver({ language: 'zh' }))['text']), /^用户名：anna\.b$/m);
+    for (const [wrong, code] of [
+      [{ password: 'buy at evil.example' }, 'account-password'],
+      [{ link: 'https://evil.example/sub/AAAAAAAAAAAAAAAAAAAAAAAA' }, 'account-link'],
+      [{ link: 'buy at evil.example' }, 'account-link'],
+    ] as const) {
+      const refused = await handOver({ ...wrong, sendBy: 'email' });
+      assert.equal(refused.status, 400);
+      assert.match(refused.text, new RegExp(code));
+    }
+    const noChat = await handOver({ sendBy: 'telegram' });
+    assert.match(noChat.text, /no-player-channel/);
+    assert.equal(mails().length, 0);
+
+    const given = { password, link: `https://evil.example${new URL(url).pathname}`, sendBy: 'email' };
+    for (const _ of ['first', 'repeated'])
+      assert.equal(bodyOfSuccess(await handOver(given, { 'idempotency-key': 'once' }))['delivered'], true);
+    const [sent, ...others] = mails();
+    assert.equal(others.length, 0);
+    // Without the soft line breaks of quoted-printable.
+    const content = sent?.content.replaceAll('=\n', '') ?? '';
+    for (const value of [password, url, 'anna.b']) assert.ok(content.includes(value), value);
+    assert.ok(!content.includes('evil'));
+
+    const history = await daemon.api('GET', `/api/v1/notices?account=${id}`);
+    assert.ok(!history.text.includes(password) && !history.text.includes(new URL(url).pathname));
+    const [shown] = (history.json as { items: Json[] }).items;
+    assert.deepEqual([shown?.['type'], shown?.['state']], ['account.handover', 'delivered']);
+    assert.equal((await daemon.api('POST', `/api/v1/notices/${String(shown?.['id'])}/retry`)).status, 404);
+  });
+
+  it('hand the account of a seller over only to an address that its player has confirmed', async () => {
+    bodyOfSuccess(await put(settings({ ...secrets(), trustSellers: false })));
+    const shop = await signIn(daemon, { username: 'shop', password: 'a long password' });
+    const fields = { username: 'unasked', contacts: { email: 'unasked@example.com' } };
+    const made = bodyOfSuccess(await shop.api('POST', '/api/v1/accounts', fields));
+    const path = `/api/v1/accounts/${(made['account'] as { id: string }).id}/handover`;
+    assert.deepEqual(bodyOfSuccess(await shop.api('POST', path, {}))['channels'], []);
+    const refused = await shop.api('POST', path, { sendBy: 'email' });
+    assert.match(refused.text, /contact-unconfirmed/);
+    assert.ok(!mail.received.some(({ to }) => to === 'unasked@example.com'));
   });
 });

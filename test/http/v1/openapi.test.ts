@@ -78,6 +78,7 @@ test('what creates something or changes accounts takes an idempotency key, and n
     'createSubscription',
     'createToken',
     'getCredentials',
+    'handOver',
     'importAccounts',
     'renewRecoveryCodes',
     'rerunRun',

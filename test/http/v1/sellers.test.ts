@@ -96,6 +96,7 @@ describe('a seller', async () => {
       signIn: () => ({ username: 'x', password: 'x' }),
       confirmSession: () => ({ password: PASSWORD }),
       sendContactCode: () => ({ channel: 'email' }),
+      handOver: () => ({ sendBy: 'email' }),
       confirmContact: () => ({ channel: 'email', code: 'aaaaa-aaaaa' }),
       confirmTotp: () => ({ code: '123456' }),
       disableTotp: () => ({ code: '123456' }),

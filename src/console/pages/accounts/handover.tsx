@@ -1,19 +1,26 @@
 // Hands an account to its player: the operator's message, ready to send, and what is known of password and link, which are shown
 // once; and whether there is a link, from which client programs configure themselves. Of many accounts: their passwords, once.
 import { useState } from 'preact/hooks';
-import type { Account, Credentials, CredentialsInFormats, NewSubscription } from '../../api-types.js';
-import { call, useUser } from '../../lib/api.js';
+import type {
+  Account,
+  Credentials,
+  CredentialsInFormats,
+  HandoverMessage,
+  NewSubscription,
+} from '../../api-types.js';
+import { useAction } from '../../lib/action.js';
+import { call } from '../../lib/api.js';
 import { saveFile } from '../../lib/download.js';
-import { ago, hostPort, localTime } from '../../lib/format.js';
+import { ago } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
-import { HANDOVER_EXPIRY } from '../../locales/accounts.js';
 import { Button, Card, Copied, CopyButton, Facts, ScrollBox } from '../../ui/basics.js';
 import { AskButton, SecretDialog } from '../../ui/dialog.js';
 import { optionsOf, Segments } from '../../ui/form.js';
 import { QrCode } from '../../ui/qr.js';
 import { SmallTable } from '../../ui/small-table.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
+import { notify } from '../../ui/toast.js';
 import { LANGUAGES } from '../notices/form.js';
 import { LinkNotice } from '../settings/public-address.js';
 import { ClientFormats } from './client-formats.js';
@@ -90,63 +97,46 @@ export function LinkCard({ account }: { account: Account }) {
 
 /** The message in the language of the player, which the operator can change for this once, and the link as a QR code. */
 function Message({ of, onCopied }: { of: HandedOver; onCopied: () => void }) {
-  const loaded = useLoad('getHandoverText', {}, { topics: ['settings'] });
-  const link = useUser()?.link;
-  const [chosen, choose] = useState(of.account.contacts.language);
+  const { id } = of.account;
+  const [language, choose] = useState<HandoverMessage['language']>();
+  const known = { language, password: of.credentials?.password, link: of.subscription?.url };
+  const loaded = useLoad('handOver', { params: { id }, body: known }, { topics: ['settings'] });
+  const work = useAction();
+  const send = (sendBy: HandoverMessage['channels'][number]) =>
+    work.run(async () => {
+      const { delivered } = await call('handOver', { params: { id }, body: { ...known, sendBy } });
+      if (delivered) onCopied();
+      notify(t(delivered ? 'handover.sent' : 'handover.notSent'));
+    });
   return (
     <WhenLoaded of={loaded} rows={4}>
-      {(texts) => {
-        const language = chosen ?? texts.language;
-        const text = handoverText(texts[language], {
-          ...valuesOf(of, language),
-          address: link ? hostPort(link) : null,
-        });
-        return (
-          <div class="client-text">
-            <div class="grow stack near">
-              <pre class="text" data-message>
-                {text}
-              </pre>
-              <div class="row wrap">
-                <CopyButton text={text} label={t('handover.copy')} kind="primary" onCopied={onCopied} />
-                <Segments
-                  label={t('handover.language')}
-                  value={language}
-                  onInput={choose}
-                  options={optionsOf(LANGUAGES, (each) => t(`contacts.language.${each}`))}
-                />
-              </div>
+      {({ text, channels, ...message }) => (
+        <div class="client-text">
+          <div class="grow stack near">
+            <pre class="text" data-message>
+              {text}
+            </pre>
+            <div class="row wrap">
+              <CopyButton text={text} label={t('handover.copy')} kind="primary" onCopied={onCopied} />
+              {channels.map((channel) => (
+                <Button key={channel} onClick={() => void send(channel)} disabled={work.busy}>
+                  {t('handover.sendBy', { channel: t(`notices.channel.${channel}`) })}
+                </Button>
+              ))}
+              <Segments
+                label={t('handover.language')}
+                value={message.language}
+                onInput={choose}
+                options={optionsOf(LANGUAGES, (each) => t(`contacts.language.${each}`))}
+              />
             </div>
-            {of.subscription && <QrCode text={of.subscription.url} label={t('subscription.qr')} />}
+            {work.error && <Failure error={work.error} />}
           </div>
-        );
-      }}
+          {of.subscription && <QrCode text={of.subscription.url} label={t('subscription.qr')} />}
+        </div>
+      )}
     </WhenLoaded>
   );
-}
-
-/** null: unknown, or there is none. */
-type Values = Readonly<Record<string, string | null>>;
-
-function valuesOf({ account, credentials, subscription }: HandedOver, language: 'zh' | 'en'): Values {
-  const { username, plan, expiresAt, daysFromFirstLogin: days } = account;
-  const { never, fromLogin } = HANDOVER_EXPIRY[language];
-  const waiting = days === null ? never : fromLogin.replace('{n}', String(days));
-  return {
-    username,
-    plan,
-    password: credentials?.password ?? null,
-    expires: expiresAt === null ? waiting : localTime(expiresAt).slice(0, 16),
-    link: subscription?.url ?? null,
-  };
-}
-
-/** Fills a template. A line goes when a value in it is null; a name that there is not stays in its braces. */
-function handoverText(template: string, values: Values): string {
-  const isKnown = (line: string) =>
-    [...line.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => values[name] !== null);
-  const lines = template.split('\n').filter(isKnown).join('\n');
-  return lines.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
 /** Whether the account has a link, and how to make, replace and revoke it. */

@@ -27,6 +27,8 @@ const TONES: Readonly<Record<NoticeState, Tone>> = {
 };
 const STATES = Object.keys(TONES) as NoticeState[];
 const CHANNELS: readonly NoticeChannel[] = ['email', 'telegram', 'wecom'];
+/** The daemon does not store their texts. */
+const SENT_AT_ONCE = ['contact.code', 'account.handover'];
 
 const TABS = { '': 'notices.history', settings: 'settings.reminders' } as const;
 
@@ -137,7 +139,7 @@ export function SentList<T extends Sent>({ name, retryBy, to, detail, chips, ...
   };
   const retry = (one: T) =>
     one.state === 'failed' &&
-    one.type !== 'contact.code' && (
+    !SENT_AT_ONCE.includes(one.type) && (
       <PermittedButton to={retryBy} kind="quiet" onClick={() => void run(() => sendAgain(one))}>
         {t('notices.retry')}
       </PermittedButton>

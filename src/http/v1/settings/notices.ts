@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isChatId, isMailAddress } from '../../../core/accounts/fields/contacts.js';
 import { isHttpUrl } from '../../../core/endpoints.js';
+import { HANDOVER_PLACEHOLDERS, HANDOVER_TEXT } from '../../../core/notices/handover.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
 import {
   LANGUAGES,
@@ -10,12 +11,7 @@ import {
   SECRETS,
   type NoticeSettings as Settings,
 } from '../../../core/notices/notice-settings.js';
-import {
-  HANDOVER_PLACEHOLDERS,
-  HANDOVER_TEXT,
-  PLACEHOLDERS,
-  PLAYER_TEXTS,
-} from '../../../core/notices/texts.js';
+import { PLACEHOLDERS, PLAYER_TEXTS } from '../../../core/notices/texts.js';
 import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
@@ -177,19 +173,6 @@ export const noticeSettingRoutes = [
         by,
         (stored) => otherVersion(versionOf(stored)) ?? movedSecrets(body, stored),
       ),
-  }),
-  route(`GET ${path}/handover`, 'getHandoverText', 'accounts:read', {
-    summary: 'The message with which an account is handed to its player, with the names of values in braces.',
-    success: [
-      200,
-      'In each language, and the language of players who have none.',
-      component('HandoverText', { ...BuiltIn.shape, language: Language }),
-    ],
-    async handle(_input, { noticesSetting }) {
-      const { handover, language } = noticesSetting.current();
-      const { zh, en } = HANDOVER_TEXT;
-      return { body: { zh: handover.zh ?? zh, en: handover.en ?? en, language } };
-    },
   }),
   route(`POST ${path}/preview`, 'previewNoticeSettings', 'settings:write', {
     summary: 'Counts whom these settings would send messages to, and saves nothing.',
