@@ -210,6 +210,7 @@ describe('a subscription', needs('openssl'), () => {
     assert.match(refused.text, /clash, sing-box, shadowrocket, v2rayn, links, pac, page/);
     const shown = (await ask(`${link}/status`, BROWSER)).json as Record<string, unknown>;
     assert.deepEqual([shown['hasTls'], shown['contact']], [true, 'Ask https://t.me/gate_help or us.']);
+    assert.equal(shown['contactUrl'], 'https://t.me/gate_help');
     assert.ok(String(shown['subscription']).endsWith(link));
   });
 

@@ -127,6 +127,7 @@ const player = {
     'SOCKS5 或 HTTP 代理。连接地址不含密码，应用会要求输入。',
   ],
   'player.copyLink': ['Copy link', '复制连接地址'],
+  'player.copySubscription': ['Copy subscription', '复制订阅链接'],
 } as const satisfies Texts;
 
 export const TEXTS = { ...shared, ...player } as const;

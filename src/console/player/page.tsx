@@ -37,7 +37,7 @@ export function PlayerPage() {
           <p>
             <Standing status={status} />
           </p>
-          {status.contact !== null && <p class="break">{status.contact}</p>}
+          {status.contact !== null && <Contact text={status.contact} url={status.contactUrl} />}
           <Left status={status} />
           <Import status={status} />
           <Devices status={status} onStatus={setStatus} />
@@ -237,6 +237,21 @@ function ConnectionTest() {
   );
 }
 
+/** The operator's text for players who need help, with its address as a link. */
+function Contact({ text, url }: { text: string; url: string | null }) {
+  if (url === null) return <p class="break">{text}</p>;
+  const at = text.indexOf(url);
+  return (
+    <p class="break">
+      {text.slice(0, at)}
+      <a href={url} target="_blank" rel="noreferrer">
+        {url}
+      </a>
+      {text.slice(at + url.length)}
+    </p>
+  );
+}
+
 function Connect({ status }: { status: Status }) {
   const facts = [
     [t('player.server'), status.host],
@@ -289,7 +304,7 @@ function Import({ status: { subscription, hasTls, pac } }: { status: Status }) {
         <div class="grow stack">
           <p class="soft">{t('player.import.others')}</p>
           <div class="row wrap">
-            <CopyButton text={subscription} label={t('player.copyLink')} />
+            <CopyButton text={subscription} label={t('player.copySubscription')} />
             {pac !== null && <CopyButton text={pac} label={t('player.import.pac')} />}
           </div>
           {hasTls && <p class="soft">{t('player.import.udp')}</p>}

@@ -73,7 +73,8 @@ export function suspensionOf(account: Account, at: number): Announcement | null 
   const { id, username, suspendedUntil, suspendReason } = account;
   if (!isSuspended(account, at) || isByGuard(suspendReason)) return null;
   return {
-    key: `suspended ${id} ${suspendedUntil}`,
+    // Each suspension is announced, also the second of a day.
+    key: `suspended-${suspendedUntil} ${id}`,
     type: 'account.suspended',
     at,
     accountId: id,

@@ -17,7 +17,7 @@ import type { Services } from '../services.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/field-schemas.js';
 import { presentSchedule, presentUsage } from '../v1/accounts/schemas.js';
 import { linkAddressFor } from '../v1/settings/players.js';
-import { changeableOf, entriesFor, playerOrigin, subscriptionUrl } from './subscription.js';
+import { changeableOf, entriesFor, playerOrigin, subscriptionUrl, supportUrlOf } from './subscription.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 
@@ -83,6 +83,8 @@ export const PlayerStatus = z.object({
   hasPicture: z.boolean(),
   /** The operator's text for players who need help; null: none. */
   contact: z.string().nullable(),
+  /** The first address in it: of http, https, mailto or tg. */
+  contactUrl: z.string().nullable(),
   now: Time,
 });
 
@@ -125,6 +127,7 @@ export async function shown(ctx: PlayerContext, account: Account, deps: PlayerSe
     color: playerPage.color,
     hasPicture: playerPage.picture !== null,
     contact: playerPage.contact,
+    contactUrl: supportUrlOf(playerPage.contact),
     now: iso(now),
   };
   return { body };

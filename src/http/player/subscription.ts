@@ -15,7 +15,6 @@ import {
 import { isByGuard } from '../../core/accounts/usage/guard.js';
 import { mayOwnerUse } from '../../core/exits/exit.js';
 import { shownIn } from '../../core/time/time-zone.js';
-import { refuse } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
 import { etagOf } from '../api/route.js';
 import type { AdminState } from '../caller.js';
@@ -47,10 +46,10 @@ export async function sendToProgram(
   link: LinkSecrets,
 ): Promise<boolean> {
   const format = askedFormat(ctx);
-  if (format === null)
-    sendProblem(ctx, { problem: 'bad-request', detail: `format: one of ${FORMATS.join(', ')}` });
-  else if (format === 'pac' && deps.playerPage.pac) await sendPac(ctx, deps);
-  else if (format === 'pac') refuse(ctx, 'path-not-found');
+  if (format === null || (format === 'pac' && !deps.playerPage.pac)) {
+    const offered = FORMATS.filter((each) => each !== 'pac' || deps.playerPage.pac);
+    sendProblem(ctx, { problem: 'bad-request', detail: `format: one of ${offered.join(', ')}` });
+  } else if (format === 'pac') await sendPac(ctx, deps);
   else if (format !== 'page') await sendSubscription(ctx, deps, account, format, link);
   return format !== 'page';
 }
@@ -134,7 +133,7 @@ function suspendedName({ suspendedUntil: until, suspendReason: reason }: Account
 }
 
 /** The first address in the operator's contact. */
-const supportUrlOf = (contact: string | null): string | null =>
+export const supportUrlOf = (contact: string | null): string | null =>
   /(?:https?:\/\/|mailto:|tg:)[\x21-\x7e]+/.exec(contact ?? '')?.[0] ?? null;
 
 /** Sends the PAC file, which is the same for every account. */

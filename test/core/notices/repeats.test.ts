@@ -50,7 +50,7 @@ async function setUp(open: Open) {
     });
   let notices = make();
   const list = async () => (await store.notices.list({ since: 0, limit: 1_000 })).reverse();
-  const put = (id: string, expiresAt: number | null) => {
+  const put = (id: string, expiresAt: number | null, suspendedUntil: number | null = null) => {
     const contacts = { email: `${id}@example.com`, telegram: null, language: null };
     accounts.set(id, {
       id,
@@ -58,6 +58,8 @@ async function setUp(open: Open) {
       isEnabled: true,
       contacts,
       expiresAt,
+      suspendedUntil,
+      suspendReason: null,
       owner: null,
     } as Partial<Account> as Account);
   };
@@ -103,6 +105,19 @@ onEachDatabase('an expiry that changes repeatedly causes one notice per UTC day'
   }
   state.at += DAY_MS;
   assert.equal(await announce(), 4, 'a changed quota, on the next day');
+});
+
+onEachDatabase('each suspension is told to its player once, also the second of a day', async (open) => {
+  const { state, put, announce } = await setUp(open);
+  await announce();
+  put('anna', null, NOON + DAY_MS);
+  assert.equal(await announce(), 1);
+  assert.equal(await announce(), 1);
+  put('anna', null);
+  state.at += HOUR_MS;
+  assert.equal(await announce(), 1);
+  put('anna', null, NOON + 2 * DAY_MS);
+  assert.equal(await announce(), 2);
 });
 
 onEachDatabase('a channel announces only what is new since it was switched on', async (open) => {
