@@ -78,6 +78,8 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
   const reactions = new Map<number, Map<string, 'close' | 'pause' | 'shutdown'>>();
 
   const root: Record<string, (...args: never[]) => unknown> = {
+    /** Holds the driver's thread, so that what happens meanwhile is one batch of events for it. */
+    hold: (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
     now: () => io.now(),
     react(object: number, event: string, method: 'close' | 'pause' | 'shutdown') {
       const known = reactions.get(object) ?? new Map();

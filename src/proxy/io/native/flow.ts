@@ -47,7 +47,7 @@ export class Flow implements Task {
   isBulk = false;
   #isQueued = false;
   /**
-   * `failed`: the source is gone, and what it sent before is moved in one last visit. `ended`: the source has sent FIN, and all
+   * `failed`: the source is gone, and what it sent before is moved at once. `ended`: the source has sent FIN, and all
    * before it is taken. `done`: the FIN has been passed on. `closed`: the relay is over.
    */
   state: 'open' | 'failed' | 'ended' | 'done' | 'closed' = 'open';

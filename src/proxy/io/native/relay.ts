@@ -74,7 +74,9 @@ export class NativeRelay implements Relay, StreamRelay {
 
   visit(flow: Flow): void {
     if (this.#isOver || flow.state === 'done') return;
-    const stop = flow.move(this.#shared);
+    let stop = flow.move(this.#shared);
+    // At most what the buffer of the failed source holds.
+    while (stop === Stop.bounded && flow.state === 'failed') stop = flow.move(this.#shared);
     if (stop === Stop.bounded) flow.queue(this.#shared);
     else if (stop === Stop.ended) this.#passOnEnd(flow);
     else if (stop === Stop.sourceFailed) this.#reset(flow.from);
