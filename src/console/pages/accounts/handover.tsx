@@ -100,7 +100,11 @@ function Message({ of, onCopied }: { of: HandedOver; onCopied: () => void }) {
   const { id } = of.account;
   const [language, choose] = useState<HandoverMessage['language']>();
   const known = { language, password: of.credentials?.password, link: of.subscription?.url };
-  const loaded = useLoad('handOver', { params: { id }, body: known }, { topics: ['settings'] });
+  const { data, pending, ...loaded } = useLoad(
+    'handOver',
+    { params: { id }, body: known },
+    { topics: ['settings'] },
+  );
   const work = useAction();
   const send = (sendBy: HandoverMessage['channels'][number]) =>
     work.run(async () => {
@@ -109,7 +113,8 @@ function Message({ of, onCopied }: { of: HandedOver; onCopied: () => void }) {
       notify(t(delivered ? 'handover.sent' : 'handover.notSent'));
     });
   return (
-    <WhenLoaded of={loaded} rows={4}>
+    // The message before a link was made, or in the other language, is not to be copied.
+    <WhenLoaded of={{ ...loaded, data: pending ? undefined : data }} rows={4}>
       {({ text, channels, ...message }) => (
         <div class="client-text">
           <div class="grow stack near">
