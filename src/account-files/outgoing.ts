@@ -1,6 +1,7 @@
 // Outgoing addresses of accounts of CCProxy: an account gets the exit that leaves from its address alone. Where there is none yet, the
 // import adds it.
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountViews } from '../core/accounts/account-query.js';
@@ -113,8 +114,11 @@ export function outgoingAddressOf({
 /** Whether sockets of this machine can be bound to the address. */
 function isOwnAddress(address: string): Promise<boolean> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
-  return new Promise<boolean>((resolve) => {
-    socket.once('error', () => resolve(false));
-    socket.bind({ address }, () => resolve(true));
-  }).finally(() => socket.close());
+  socket.bind({ address });
+  return once(socket, 'listening')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.close());
 }

@@ -1,11 +1,12 @@
 // Opens listeners. `localhost` means both loopback addresses; port 0 picks one free port for all addresses. The caller passes
 // the function that opens a socket: node:net (admin API), direct system calls or a worker (players).
+import { once } from 'node:events';
 import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type ListenOptions as NetListenOptions, type Server } from 'node:net';
 import { codeOf, StartError } from '../core/errors.js';
 import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { GivenSocket } from '../systemd/sockets.js';
-import type { ListeningSockets, SocketRecord } from './listening-sockets.js';
+import type { ListeningSockets, OpenedSocket, SocketRecord } from './listening-sockets.js';
 
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
@@ -71,20 +72,16 @@ async function listenOnce({ hosts, port: wanted, open }: ListenOptions): Promise
 }
 
 /** Starts a node:net server. Returns null, or the system error code. */
-function startServer(
+async function startServer(
   server: Server,
   where: NetListenOptions & { readonly fd?: number },
 ): Promise<string | null> {
-  return new Promise((resolve) => {
-    const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? 'UNKNOWN');
-    server.once('error', failed);
-    // Node reads the option only for a socket that it opens itself.
-    server.listen({ ...where, backlog: BACKLOG }, BACKLOG, () => {
-      server.off('error', failed);
-      resolve(null);
-    });
-  });
+  // Node reads the option only for a socket that it opens itself.
+  server.listen({ ...where, backlog: BACKLOG }, BACKLOG);
+  return once(server, 'listening').then(() => null, codeOrUnknown);
 }
+
+const codeOrUnknown = (error: unknown): string => codeOf(error) ?? 'UNKNOWN';
 
 /** Implements `ListenOptions.open` with a node:net server. @param sockets null: the socket cannot be handed over */
 export async function openServer(
@@ -92,10 +89,7 @@ export async function openServer(
   server: Server,
   record: SocketRecord,
 ): Promise<Opened> {
-  if (sockets) {
-    const opened = sockets.openTcp(record);
-    return 'code' in opened ? opened : serveOn(sockets, server, opened.fd, opened.local);
-  }
+  if (sockets) return serveOn(sockets, server, sockets.openTcp(record));
   const { address, port, isDualStack } = record;
   const ipv6Only = address.includes(':') && !isDualStack;
   const code = await startServer(server, { host: address, port, ipv6Only });
@@ -104,25 +98,17 @@ export async function openServer(
 }
 
 /** Lets the server have a duplicate, because it closes what it listens on. */
-async function serveOn(
-  sockets: ListeningSockets,
-  server: Server,
-  fd: number,
-  local: Endpoint,
-): Promise<Opened> {
+async function serveOn(sockets: ListeningSockets, server: Server, opened: OpenedSocket): Promise<Opened> {
+  if ('code' in opened) return opened;
+  const { fd, local } = opened;
   const code = await startServer(server, { fd: sockets.dup(fd) });
-  const close = (): void => sockets.close(fd);
-  if (code !== null) {
-    close();
-    return { code };
-  }
-  return {
-    ...local,
-    close() {
-      server.close();
-      close();
-    },
+  const close = (): void => {
+    if (code === null) server.close();
+    sockets.close(fd);
   };
+  if (code === null) return { ...local, close };
+  close();
+  return { code };
 }
 
 /** Starts a node:net server on an open listening descriptor from systemd. @throws StartError `cannot-listen` */
@@ -189,10 +175,7 @@ export async function openServerOnPath(
   path: string,
   mode: number,
 ): Promise<{ readonly code: string } | { close(): void }> {
-  if (sockets) {
-    const opened = sockets.openPath('control', path, mode);
-    return 'code' in opened ? opened : serveOn(sockets, server, opened.fd, opened.local);
-  }
+  if (sockets) return serveOn(sockets, server, sockets.openPath('control', path, mode));
   // No process may connect before chmod sets the permissions.
   const umask = process.umask(0o777);
   const started = startServer(server, { path });
@@ -205,14 +188,13 @@ export async function openServerOnPath(
 
 /** Whether a program accepts connections on the socket. */
 function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect({ path });
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
-  });
+  const probe = connect({ path });
+  return once(probe, 'connect')
+    .then(
+      () => true,
+      (error: unknown) => codeOf(error) !== 'ECONNREFUSED',
+    )
+    .finally(() => probe.destroy());
 }
 
 /** Returns null on success, or the system error code. */
@@ -221,7 +203,7 @@ function removeFile(path: string): string | null {
     unlinkSync(path);
     return null;
   } catch (error) {
-    return codeOf(error) ?? 'UNKNOWN';
+    return codeOrUnknown(error);
   }
 }
 
