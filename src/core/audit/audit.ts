@@ -40,17 +40,18 @@ export const changedPassword = (revokesTokens: boolean): Readonly<Record<string,
   ...(revokesTokens ? { tokens: 'revoked' } : {}),
 });
 
-export type AuditObjectType =
-  | 'account'
-  | 'session'
-  | 'settings'
-  | 'token'
-  | 'run'
-  | 'agent'
-  | 'admin'
-  | 'operator'
-  | 'node'
-  | 'import';
+export const AUDIT_OBJECT_TYPES = [
+  'account',
+  'session',
+  'settings',
+  'token',
+  'run',
+  'agent',
+  'admin',
+  'operator',
+  'import',
+  'node',
+] as const;
 
 /** All actions in the audit log; the console has a text for each. */
 export const AUDIT_ACTIONS = [
@@ -106,7 +107,7 @@ export interface AuditRecord {
   readonly by: Actor;
   readonly action: AuditAction;
   readonly object: {
-    readonly type: AuditObjectType;
+    readonly type: (typeof AUDIT_OBJECT_TYPES)[number];
     readonly id: string | null;
     readonly name: string | null;
   };

@@ -1,6 +1,6 @@
 // /api/v1/audit and log: every change, its author and the changed values; and the newest lines of this daemon’s log.
 import { z } from 'zod';
-import type { AuditFilter, AuditEntry as Entry } from '../../core/audit/audit.js';
+import { AUDIT_OBJECT_TYPES, type AuditFilter, type AuditEntry as Entry } from '../../core/audit/audit.js';
 import { iso, withMs } from '../../core/clock.js';
 import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/stats/recent-log.js';
 import { routesOf } from '../api/route.js';
@@ -23,18 +23,7 @@ const AuditEntry = component('AuditEntry', {
   /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
   action: z.string(),
   object: z.object({
-    type: z.enum([
-      'account',
-      'session',
-      'settings',
-      'token',
-      'run',
-      'agent',
-      'admin',
-      'operator',
-      'import',
-      'node',
-    ]),
+    type: z.enum(AUDIT_OBJECT_TYPES),
     id: z.string().nullable(),
     name: z.string().nullable(),
   }),

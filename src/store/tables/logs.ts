@@ -1,14 +1,7 @@
 // The audit table, whose entries are written in the transaction of their change, and the login log.
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginStore } from '../../core/accounts/access/login-log.js';
-import type {
-  Actor,
-  AuditEntry,
-  AuditFilter,
-  AuditObjectType,
-  AuditRecord,
-  AuditStore,
-} from '../../core/audit/audit.js';
+import type { Actor, AuditEntry, AuditFilter, AuditRecord, AuditStore } from '../../core/audit/audit.js';
 import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
 import { EVENT_ACTIONS } from '../../core/notices/event-types.js';
@@ -30,7 +23,7 @@ import { takeKey } from './run-rows.js';
 /** The columns of an entry, as fields. */
 interface Stored extends Pick<AuditEntry, 'id' | 'at' | 'action'>, Pick<Actor, 'via' | 'address'> {
   readonly actor: string;
-  readonly objectType: AuditObjectType;
+  readonly objectType: AuditRecord['object']['type'];
   readonly objectId: string | null;
   readonly objectName: string | null;
   readonly before: string | null;
