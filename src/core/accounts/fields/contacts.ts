@@ -39,12 +39,8 @@ export function wrongContact({
 /** Applies a change. A part that is undefined stays unchanged. */
 export function changedContacts(contacts: Contacts, change: Partial<Contacts> | undefined): Contacts {
   if (change === undefined) return contacts;
-  const { email, telegram, language } = change;
-  const next = {
-    email: email === undefined ? contacts.email : email,
-    telegram: telegram === undefined ? contacts.telegram : telegram,
-    language: language === undefined ? contacts.language : language,
-  };
+  const { email = contacts.email, telegram = contacts.telegram, language = contacts.language } = change;
+  const next = { email, telegram, language };
   return Object.values(next).every((value) => value === null) ? NO_CONTACTS : next;
 }
 

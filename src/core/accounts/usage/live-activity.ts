@@ -1,19 +1,12 @@
 // Current activity: the rate of every live session, and the counts of the current day.
 import { MINUTE_MS } from '../../clock.js';
-import { addToCount, getOrAdd } from '../../maps.js';
+import { addToCount } from '../../maps.js';
 import type { LoginOutcome } from '../access/login-log.js';
 import type { Calendar } from './calendar.js';
+import { addBytes, type ByteCount } from './usage.js';
 
 /** Bytes per second. */
-interface Rate {
-  readonly up: number;
-  readonly down: number;
-}
-
-interface ByteCount {
-  up: number;
-  down: number;
-}
+type Rate = Readonly<ByteCount>;
 
 /** Counts since midnight (see calendar.ts), and the counts of a one-minute sample. */
 export interface Counters {
@@ -166,10 +159,4 @@ export class LiveActivity {
     this.totals[counter] += by;
     this.#sinceSample[counter] += by;
   }
-}
-
-function addBytes(counts: Map<string, ByteCount>, id: string, up: number, down: number): void {
-  const counted = getOrAdd(counts, id, () => ({ up: 0, down: 0 }));
-  counted.up += up;
-  counted.down += down;
 }

@@ -19,15 +19,15 @@ interface Used {
   other: UsedInPeriod | null;
 }
 
-interface Sum {
+export interface ByteCount {
   up: number;
   down: number;
 }
 
-interface Counts extends Sum {
+interface Counts extends ByteCount {
   sessions: number;
-  readonly game: Map<string, Sum>;
-  readonly exit: Map<string, Sum>;
+  readonly game: Map<string, ByteCount>;
+  readonly exit: Map<string, ByteCount>;
 }
 
 /** Stands for all games of an account beyond the number that a day counts apart: clients choose GameIDs. No GameID is white space. */
@@ -82,8 +82,8 @@ export class TrafficMeter {
     counts.down += down;
     const { game, exit } = counts;
     const isOther = game.size >= this.maxGames && !game.has(by?.gameId ?? '');
-    if (by?.gameId) addTo(game, isOther ? OTHER_GAMES : by.gameId, up, down);
-    if (by?.exit) addTo(exit, by.exit, up, down);
+    if (by?.gameId) addBytes(game, isOther ? OTHER_GAMES : by.gameId, up, down);
+    if (by?.exit) addBytes(exit, by.exit, up, down);
     const used = this.#usedOf(accountId, now);
     used.up += up;
     used.down += down;
@@ -161,7 +161,7 @@ export class TrafficMeter {
     return { startsAt: this.calendar.periodStart(period, now), bytes };
   }
 
-  #unwrittenSum(accountId: string): { up: number; down: number } {
+  #unwrittenSum(accountId: string): ByteCount {
     let [up, down] = [0, 0];
     for (const day of this.#unwritten.get(accountId)?.values() ?? []) {
       up += day.up;
@@ -176,10 +176,10 @@ export class TrafficMeter {
   }
 }
 
-function addTo(sums: Map<string, Sum>, name: string, up: number, down: number): void {
-  const sum = getOrAdd(sums, name, () => ({ up: 0, down: 0 }));
-  sum.up += up;
-  sum.down += down;
+export function addBytes(counts: Map<string, ByteCount>, key: string, up: number, down: number): void {
+  const counted = getOrAdd(counts, key, () => ({ up: 0, down: 0 }));
+  counted.up += up;
+  counted.down += down;
 }
 
 function rows(accountId: string, days: ReadonlyMap<number, Counts>): TrafficOfDay[] {
