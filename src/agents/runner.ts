@@ -4,6 +4,7 @@ import PQueue from 'p-queue';
 import type { Claim } from '../core/agents/run-store.js';
 import { isFinal, type QueuedRun, type Run, shouldDeliver } from '../core/agents/runs.js';
 import { isDatabaseAway } from '../core/errors.js';
+import { getOrAdd } from '../core/maps.js';
 import { createBatches } from './batches.js';
 import type { AgentContext, RunKeeper } from './context.js';
 import { type Abort, createExecution } from './execution.js';
@@ -60,8 +61,7 @@ export function createRunner(
   function enqueue(run: QueuedRun): void {
     touch(run.agent);
     const key = queueKeyOf(run);
-    const session = sessionQueues.get(key) ?? { waiting: [], hasTurn: false };
-    sessionQueues.set(key, session);
+    const session = getOrAdd(sessionQueues, key, () => ({ waiting: [], hasTurn: false }));
     if (!insertInOrder(session.waiting, run)) {
       queueLimit.release(run.agent);
       adoptedAgain.add(run.id);

@@ -6,6 +6,7 @@ import Koa, { type Context, type Middleware, type ParameterizedContext } from 'k
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
 import { tryOr } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { getOrAdd } from '../core/maps.js';
 import { printable } from '../core/text.js';
 import { within } from '../core/timers.js';
 import { type BodyBytes, createBytesReader } from './body.js';
@@ -170,9 +171,7 @@ const readers = new Map<number, (ctx: Context) => Promise<BodyBytes>>();
 
 /** The body's bytes; null when there are more than `maxBytes`. A body that ended early counts as empty. */
 async function readBody(ctx: ParameterizedContext<AdminState>, maxBytes: number): Promise<Uint8Array | null> {
-  const read = readers.get(maxBytes) ?? createBytesReader(maxBytes);
-  readers.set(maxBytes, read);
-  const bytes = await read(ctx);
+  const bytes = await getOrAdd(readers, maxBytes, createBytesReader)(ctx);
   if (bytes === 'too-large') return null;
   return bytes === 'cut-short' ? new Uint8Array() : bytes;
 }

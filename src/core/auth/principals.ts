@@ -1,6 +1,7 @@
 // The users who can sign in: the administrator and the operators. Each has a password, a second factor and recovery codes.
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
+import { getOrAdd } from '../maps.js';
 import type { CounterStore, Reloadable, SettingStore } from '../settings/setting.js';
 import type { AdminCredentials } from './admin-credentials.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
@@ -163,9 +164,7 @@ export async function openPrincipals(deps: {
     const known = recall(username, password);
     if (known) return known;
     const key = JSON.stringify([username, password]);
-    const checked = checks.get(key) ?? check(username, password).finally(() => checks.delete(key));
-    checks.set(key, checked);
-    return checked;
+    return getOrAdd(checks, key, () => check(username, password).finally(() => checks.delete(key)));
   }
 
   const isRight = async (name: string, password: string): Promise<boolean> =>

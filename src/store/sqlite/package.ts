@@ -1,6 +1,7 @@
 // Selects the database package for the SQLite file, and adapts it to the interface of the sqlite3 package, which knex uses.
 import { createRequire, isBuiltin } from 'node:module';
 import { codeOf, StartError } from '../../core/errors.js';
+import { getOrAdd } from '../../core/maps.js';
 import { PROGRAM_FOLDER } from '../../program.js';
 import type { ThreadedPackageName } from './thread.js';
 import { ThreadedConnection } from './threaded.js';
@@ -33,11 +34,8 @@ const found = new Map<SqlitePackageChoice, SqlitePackage>();
  * Like `findSqlitePackage`, but the same one each time: two packages in one process would release each other's locks
  * (https://www.sqlite.org/howtocorrupt.html, section 2.2.1).
  */
-export function sqlitePackage(choice: SqlitePackageChoice): SqlitePackage {
-  const known = found.get(choice) ?? findSqlitePackage(choice);
-  found.set(choice, known);
-  return known;
-}
+export const sqlitePackage = (choice: SqlitePackageChoice): SqlitePackage =>
+  getOrAdd(found, choice, () => findSqlitePackage(choice));
 
 /**
  * Loads the package and its compiled part. The error of knex would only say that the package must be installed, even if it is.

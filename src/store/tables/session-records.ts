@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { timeOfId } from '../../core/ids.js';
 import { type AddressRange, parseCidr, sortableRange } from '../../core/ip.js';
+import { getOrAdd } from '../../core/maps.js';
 import {
   addressOf,
   OTHER_DESTINATIONS,
@@ -205,11 +206,7 @@ export function createSessionRecordStore(context: StoreContext): SessionRecordSt
 function rowsOf({ records, gap }: RecordBatch): (string | number | null)[][] {
   // Few addresses occur in many records.
   const known = new Map<string, string>();
-  const sortableOf = (address: string): string => {
-    const text = known.get(address) ?? sortableAddress(address);
-    known.set(address, text);
-    return text;
-  };
+  const sortableOf = (address: string): string => getOrAdd(known, address, sortableAddress);
   const rows = records.map((record) => {
     const { startedAt, endedAt, outgoing, port, bytesUp, bytesDown, connectMs, host, address } = record;
     const { accountId, username, session, node, client, exit, protocol } = record;
