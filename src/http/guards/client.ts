@@ -118,7 +118,7 @@ export function readClient(
   clients: Pick<ReturnType<typeof createClientReader>, 'read'>,
   log: Pick<Log, 'warn'>,
 ): Middleware<AdminState> {
-  const seen = createOncePerKey();
+  const isFirst = createOncePerKey();
   return (ctx, next) => {
     const { address, forwardedBy, hosts } = clients.read(ctx.req);
     ctx.state.client = address;
@@ -127,7 +127,7 @@ export function readClient(
     if (forwardedBy !== null) {
       const peer = peerAddress(ctx.req.socket);
       const advice = 'list the proxy in admin.trustedProxies, and let it send X-Forwarded-For';
-      if (seen.isFirst(peer)) log.warn({ peer, header: forwardedBy, advice }, 'untrusted forwarding header');
+      if (isFirst(peer)) log.warn({ peer, header: forwardedBy, advice }, 'untrusted forwarding header');
     }
     return next();
   };

@@ -21,12 +21,12 @@ interface HostGuardDeps {
 
 export function hostGuard({ allowed, isCertified, log }: HostGuardDeps): Middleware<AdminState> {
   const isAllowed = createHostCheck(allowed, isCertified);
-  const seen = createOncePerKey();
+  const isFirst = createOncePerKey();
   return (ctx, next) => {
     const foreign = ctx.state.hosts.find((host) => !isAllowed(host));
     if (foreign === undefined) return next();
     const host = printable(foreign.slice(0, 255));
-    if (seen.isFirst(host)) {
+    if (isFirst(host)) {
       log.warn({ client: ctx.state.client, host, setting: 'admin.allowedHosts' }, 'host not allowed');
     }
     const detail = `the host is ${quoted(foreign)}; list its name in admin.allowedHosts`;
@@ -120,14 +120,12 @@ function parseOrigin(text: string): URL | null {
 
 const MAX_KEYS = 100;
 
-/** Finds the first time of each key, so that something is logged once per key. The number of remembered keys is bounded. */
-export function createOncePerKey() {
+/** Returns whether it is the first time of a key, so that something is logged once per key. The number of remembered keys is bounded. */
+export function createOncePerKey(): (key: string) => boolean {
   const keys = new Set<string>();
-  return {
-    isFirst(key: string): boolean {
-      if (keys.has(key) || keys.size >= MAX_KEYS) return false;
-      keys.add(key);
-      return true;
-    },
+  return (key) => {
+    if (keys.has(key) || keys.size >= MAX_KEYS) return false;
+    keys.add(key);
+    return true;
   };
 }

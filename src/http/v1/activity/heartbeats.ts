@@ -10,9 +10,7 @@ import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './logins.js';
-import { ConnectMs, Outgoing, outgoingOf } from './sessions.js';
-
-const Protocol = z.enum(['tcp', 'udp']);
+import { ConnectMs, Outgoing, outgoingOf, Protocol } from './sessions.js';
 
 const HeartbeatEntry = component('HeartbeatEntry', {
   at: Time,

@@ -12,7 +12,7 @@ import { actorOf } from '../../caller.js';
 import { pageSortedBy, type SortKeys, sortBy, sortedCursors } from '../cursors.js';
 import { ClientFields } from './logins.js';
 
-const Protocol = z.enum(['tcp', 'udp']);
+export const Protocol = z.enum(['tcp', 'udp']);
 /** `address` is null for UDP that the exit binds to none: the system chooses one for each destination. */
 export const Outgoing = z.object({ address: z.string().nullable(), port: z.int() });
 /** From the request to the connection, with the lookup of the name. Null for UDP. */

@@ -15,7 +15,7 @@ import { Bytes, Count, component, fault, Guid, openPageOf, Time, TimeIn } from '
 import { actorOf } from '../../caller.js';
 import { recordCursors } from '../cursors.js';
 import { ClientFields, withOrigin } from './logins.js';
-import { ConnectMs, Outgoing, outgoingOf } from './sessions.js';
+import { ConnectMs, Outgoing, outgoingOf, Protocol } from './sessions.js';
 
 const Port = z.coerce.number().int().min(1).max(65_535);
 /** Longer ones would read a large part of the records. */
@@ -45,7 +45,7 @@ const TraceItem = component('TraceItem', {
   /** Our end as the destination sees it. Its `address` is null for UDP, unless the exit names it; null: an upstream proxy has it. */
   outgoing: Outgoing.nullable(),
   destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
-  protocol: z.enum(['tcp', 'udp']),
+  protocol: Protocol,
   session: Guid,
   node: z.string(),
   /** The name of the exit; null: none. */

@@ -5,7 +5,7 @@ import { type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
 import { DAY_MS, withTimes } from '../../../core/clock.js';
-import { getOrAdd } from '../../../core/maps.js';
+import { grouped } from '../../../core/maps.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
@@ -139,7 +139,7 @@ export const operatorRoutes = [
       const accounts = accountsByOwner(deps).get(id) ?? [];
       const removed = await deps.operators.remove(id, actorOf(caller));
       if (!removed) return NO_OPERATOR;
-      await deps.accounts.refresh(accounts);
+      await deps.accounts.refresh(accounts.map(({ account }) => account.id));
       await deps.apiTokens.reload();
       deps.onSettingChanged();
       return DONE;
@@ -172,20 +172,10 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
   'not-found': NO_OPERATOR,
 };
 
-type AccountIds = ReadonlyMap<string, readonly string[]>;
+const accountsByOwner = ({ accounts }: Pick<Services, 'accounts'>) =>
+  grouped(accounts.list(), ({ account }) => account.owner);
 
-function accountsByOwner({ accounts }: Pick<Services, 'accounts'>): AccountIds {
-  const owned = new Map<string, string[]>();
-  for (const { account } of accounts.list())
-    if (account.owner !== null) getOrAdd(owned, account.owner, () => []).push(account.id);
-  return owned;
-}
-
-function present(
-  deps: Services,
-  { passwordHash: _, ...operator }: Operator,
-  owned: AccountIds = accountsByOwner(deps),
-) {
+function present(deps: Services, { passwordHash: _, ...operator }: Operator, owned = accountsByOwner(deps)) {
   const { id, used } = operator;
   return {
     ...withTimes(operator, 'createdAt'),
