@@ -53,7 +53,7 @@ export function createServiceManager(
   let watchdog: NodeJS.Timeout | undefined;
   const path = env['NOTIFY_SOCKET'];
   const socket = path ? openSocket(path) : null;
-  const newHelper = (): Helper => startHelper({ PATH: env['PATH'], NOTIFY_SOCKET: path }, failed);
+  const newHelper = () => startHelper({ PATH: env['PATH'], NOTIFY_SOCKET: path }, failed);
   let helper = path && !socket ? newHelper() : null;
   if (helper) needsHelper();
 
@@ -120,14 +120,7 @@ async function untilSent(attempt: () => string | null, failed: (error: Error) =>
   if (code !== null) failed(new Error(`NOTIFY_SOCKET: ${code}`));
 }
 
-interface Helper {
-  isAlive(): boolean;
-  /** Resolves when the message is sent, or when its failure is reported. */
-  send(states: string): Promise<void>;
-  close(): void;
-}
-
-function startHelper(env: Environment, failed: (error: Error) => void): Helper {
+function startHelper(env: Environment, failed: (error: Error) => void) {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn('/bin/sh', ['-c', HELPER], {
     env,
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -153,7 +146,8 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
 
   return {
     isAlive: () => isAlive,
-    send: (states) =>
+    /** Resolves when the message is sent, or when its failure is reported. */
+    send: (states: string): Promise<void> =>
       new Promise((resolve) => {
         const timer = setTimeout(() => settle(new Error('systemd-notify timed out')), ANSWER_TIMEOUT_MS);
         const settle = (error: Error | null): void => {

@@ -30,11 +30,6 @@ type RemoveResult = Done | Refused<'not-found' | 'changed-meanwhile'>;
 export type PatchRefusal = UpdateRefusal | RenameRefusal | 'changed-meanwhile';
 type PatchResult = Done | Refused<PatchRefusal>;
 
-interface AddManyResult {
-  readonly added: readonly { readonly index: number; readonly account: Account }[];
-  readonly refused: readonly { readonly index: number; readonly reason: AddRefusal }[];
-}
-
 /**
  * Returns the change of a stored account, or why it is refused. Runs in the transaction that writes the change, while the account is
  * locked, and again when the transaction is repeated.
@@ -94,7 +89,7 @@ export function createAccounts(
     return read.ok ? changed(stored, read.change) : read;
   }
 
-  async function addMany(inputs: readonly NewAccount[], by?: Actor): Promise<AddManyResult> {
+  async function addMany(inputs: readonly NewAccount[], by?: Actor) {
     const checked = inputs.map((input, index) => ({ index, input, reason: newAccountRefusal(input, named) }));
     const wanted = checked.flatMap(({ index, input, reason }) =>
       reason === null ? [{ index, account: newAccount(input, deps.newId(), now()) }] : [],

@@ -37,17 +37,6 @@ export interface HeartbeatSumStore {
   trim(stepSeconds: number, before: number): Promise<void>;
 }
 
-interface Series {
-  readonly at: readonly number[];
-  readonly stepMs: number;
-  readonly series: readonly {
-    readonly key: string | null;
-    readonly isOthers: boolean;
-    readonly total: number;
-    readonly counts: readonly number[];
-  }[];
-}
-
 export type HeartbeatSums = ReturnType<typeof createHeartbeatSums>;
 
 /** Most minutes that wait for the database. Beyond that the two oldest are merged. */
@@ -131,8 +120,8 @@ export function createHeartbeatSums(options: {
     /** Writes the counts. Rejects with the error of the database, and keeps them then. */
     flush: joined(write),
 
-    /** `owner` restricts the sums to accounts of this seller. */
-    async series(range: Range, by: By, limit: number, owner?: string): Promise<Series> {
+    /** Counts by step of the largest keys and of all others. `owner` restricts the sums to accounts of this seller. */
+    async series(range: Range, by: By, limit: number, owner?: string) {
       const at = stepsOf(range, now());
       const { stepMs } = RANGES[range];
       const from = at[0] ?? 0;
@@ -158,7 +147,7 @@ export function createHeartbeatSums(options: {
         others[i] = Math.max(0, (others[i] ?? 0) - point.count);
       }
       const sum = (list: readonly number[]) => list.reduce((total, each) => total + each, 0);
-      const series = keys.map((key) => {
+      const series = keys.map((key: string | null) => {
         const list = counts.get(key) ?? [];
         return { key, isOthers: false, total: sum(list), counts: list };
       });
@@ -167,12 +156,7 @@ export function createHeartbeatSums(options: {
       return { at, stepMs, series };
     },
 
-    async largest(
-      range: Range,
-      by: By,
-      limit: number,
-      owner?: string,
-    ): Promise<{ from: number; to: number; items: KeySum[] }> {
+    async largest(range: Range, by: By, limit: number, owner?: string) {
       const [from = 0] = stepsOf(range, now());
       const items = await largestNamed(RANGES[range].stepMs / 1000, from, by, limit, owner);
       return { from, to: now(), items };

@@ -149,11 +149,6 @@ export function hangUp(ctx: Context): void {
   ctx.req.socket.destroy();
 }
 
-interface BasicCredentials {
-  readonly username: string;
-  readonly password: string;
-}
-
 // RFC 9110 §11.4: the scheme in any case, then one or more spaces, then the credentials.
 const BASIC = /^basic +([a-z0-9+/]+={0,2})$/i;
 /**
@@ -161,7 +156,7 @@ const BASIC = /^basic +([a-z0-9+/]+={0,2})$/i;
  * contain colons; either part may be empty. Returns null for a missing header, another scheme, non-canonical base64 (RFC 4648 §4,
  * padding included), invalid UTF-8, or no colon.
  */
-export function parseBasic(header: string | undefined): BasicCredentials | null {
+export function parseBasic(header: string | undefined) {
   const encoded = BASIC.exec(header ?? '')?.[1];
   if (encoded === undefined) return null;
   const bytes = Buffer.from(encoded, 'base64');

@@ -11,23 +11,15 @@ type ClientFormat = (typeof CLIENT_FORMATS)[number];
 
 type ClientAccess = Pick<Entry, 'username' | 'password' | 'host' | 'port'>;
 
-interface ClientText {
-  readonly format: ClientFormat;
-  /** Null when the format cannot represent the user name or password, for example a colon in a colon-separated format. */
-  readonly text: string | null;
-  /** Name of the file to download; null for text to paste. */
-  readonly fileName: string | null;
-}
-
-export function clientTexts(access: ClientAccess): readonly ClientText[] {
-  return CLIENT_FORMATS.map((format) => ({
+/** The texts as of `clientText`, and the names of the files to download; null for text to paste. */
+export const clientTexts = (access: ClientAccess) =>
+  CLIENT_FORMATS.map((format) => ({
     format,
-    text: WRITERS[format](access),
+    text: clientText(format, access),
     fileName: FILE_NAMES[format] ?? null,
   }));
-}
 
-/** @returns null when the format cannot represent the user name or password */
+/** @returns null when the format cannot represent the user name or password, for example a colon in a colon-separated format */
 export function clientText(format: ClientFormat, access: ClientAccess): string | null {
   return WRITERS[format](access);
 }

@@ -110,18 +110,10 @@ export const accountBulkRoutes = [
   }),
 ];
 
-interface Skipping {
-  readonly skipped: readonly SkippedAccount[];
-}
-
 const skip = ({ id, username }: Account, reason: SkippedAccount['reason']) => ({ id, username, reason });
 
 /** The effect on each account that the request selects. */
-function effectsOn(
-  deps: Services,
-  { ids, filter }: BulkRequest,
-  action: BulkAction,
-): Skipping & { readonly affected: readonly Affected[] } {
+function effectsOn(deps: Services, { ids, filter }: BulkRequest, action: BulkAction) {
   const { accounts, sessions, now } = deps;
   const at = now();
   sessions.count();
