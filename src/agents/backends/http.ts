@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.js';
 import { parseJson } from '../../core/text.js';
 import type { AgentSettings } from '../context.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
-import { callUntilStarted } from './reply.js';
+import { callUntilStarted, failed, tooLong } from './reply.js';
 
 type HttpOptions<Type> = Omit<
   Extract<AgentSettings, { type: Type }>,
@@ -36,20 +36,19 @@ export function createHttpAgent(options: HttpOptions<'http'>): Agent {
         },
         options.now,
       );
-      if (!result.ok) return { ok: false, error: result.detail };
-      return readReply(result);
+      return result.ok ? readReply(result) : failed(result.detail);
     },
   };
 }
 
 function readReply({ status, headers, body }: Extract<HttpResult, { ok: true }>): AgentOutput {
-  if (status < 200 || status > 299) return { ok: false, error: statusFault(status, body) };
+  if (status < 200 || status > 299) return failed(statusFault(status, body));
   const text = body.toString('utf8').replaceAll('\0', '\uFFFD');
   if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? ''))
     return { ok: true, reply: text };
   const reply = replyOf(text);
   if (reply !== null) return { ok: true, reply };
-  return { ok: false, error: `the answer is JSON without a "reply" text: ${excerpt(body)}` };
+  return failed(`the answer is JSON without a "reply" text: ${excerpt(body)}`);
 }
 
 function replyOf(text: string): string | null {
@@ -155,24 +154,20 @@ export function newest(
 
 /** A wake has no message. It only checks that the server answers and accepts the key. */
 function readWake(result: HttpResult, options: OpenAiOptions): AgentOutput {
-  if (!result.ok) return { ok: false, error: result.detail };
+  if (!result.ok) return failed(result.detail);
   // Some servers do not list their models. They are available nevertheless.
   if (result.status === 404 || result.status === 405) return { ok: true, reply: '' };
-  if (result.status < 200 || result.status > 299) return { ok: false, error: refusalOf(result, options) };
+  if (result.status < 200 || result.status > 299) return failed(refusalOf(result, options));
   return { ok: true, reply: '' };
 }
 
 function readAnswer(result: HttpResult, options: OpenAiOptions): AgentOutput {
-  if (!result.ok) return { ok: false, error: result.detail };
-  if (result.status < 200 || result.status > 299) return { ok: false, error: refusalOf(result, options) };
+  if (!result.ok) return failed(result.detail);
+  if (result.status < 200 || result.status > 299) return failed(refusalOf(result, options));
   const reply = contentOf(result.body);
-  if (reply === null) {
-    return { ok: false, error: `the answer is not a chat completion: ${excerpt(result.body)}` };
-  }
-  if (reply.trim() === '') return { ok: false, error: 'the model returned an empty answer' };
-  if (Buffer.byteLength(reply) > options.maxReplyBytes) {
-    return { ok: false, error: `the reply is longer than ${options.maxReplyBytes} bytes` };
-  }
+  if (reply === null) return failed(`the answer is not a chat completion: ${excerpt(result.body)}`);
+  if (reply.trim() === '') return failed('the model returned an empty answer');
+  if (Buffer.byteLength(reply) > options.maxReplyBytes) return failed(tooLong(options.maxReplyBytes));
   return { ok: true, reply };
 }
 
