@@ -39,12 +39,7 @@ export function withMs<
 
 export type Range = 'hour' | 'day' | 'month';
 
-interface RangeShape {
-  readonly stepMs: number;
-  readonly steps: number;
-}
-
-export const RANGES: Readonly<Record<Range, RangeShape>> = {
+export const RANGES: Readonly<Record<Range, { readonly stepMs: number; readonly steps: number }>> = {
   hour: { stepMs: MINUTE_MS, steps: 60 },
   day: { stepMs: 10 * MINUTE_MS, steps: 144 },
   month: { stepMs: 6 * HOUR_MS, steps: 120 },

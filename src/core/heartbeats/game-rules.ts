@@ -109,21 +109,16 @@ function readMaxBytes(maxBytes: number | undefined, path: string): number {
 
 type RuleOutcome = 'matched' | 'other-host' | 'other-port' | 'other-protocol' | 'pattern-not-found';
 
-interface RuleTest {
-  /** Index of the rule that matched; null: none. */
-  readonly rule: number | null;
-  readonly gameId: string | null;
-  /** In order, up to the rule that matched. */
-  readonly steps: readonly { readonly rule: number; readonly outcome: RuleOutcome }[];
-}
-
-/** Throws GameRuleError for an invalid rule; its path begins with the rule's index in `rules`. */
+/**
+ * Returns the index of the rule that matched (null: none), and the outcome of each rule up to that one. Throws GameRuleError for an
+ * invalid rule; its path begins with the rule's index in `rules`.
+ */
 export function testGameRules(
   rules: readonly GameRule[],
   flow: Flow,
   bytes: Uint8Array,
   compile: CompilePattern,
-): RuleTest {
+) {
   // Compile all rules first, so that an error in any of them is reported with its position.
   createGameRules(rules, compile);
   const steps: { rule: number; outcome: RuleOutcome }[] = [];

@@ -29,16 +29,12 @@ export interface SampleStore {
   list(step: SampleStep, from: number): Promise<StoredSample[]>;
   trim(step: SampleStep, before: number): Promise<void>;
   /** The numbers of queued and running runs, and of those that ended since `since` and, if given, before `before`. */
-  runs(since: number, before?: number): Promise<RunCounts>;
+  runs(
+    since: number,
+    before?: number,
+  ): Promise<Record<'queued' | 'running' | 'succeeded' | 'failed', number>>;
   /** The traffic of every account since a day (see accounts/usage/calendar.ts), in bytes. */
   trafficSince(day: number): Promise<{ id: string; up: number; down: number }[]>;
-}
-
-interface RunCounts {
-  readonly queued: number;
-  readonly running: number;
-  readonly succeeded: number;
-  readonly failed: number;
 }
 
 /** How long each step is kept. Months are never removed. */
