@@ -7,6 +7,7 @@ import { iso } from '../core/clock.js';
 import { createOrderedIds } from '../core/ids.js';
 import { parseIp } from '../core/ip.js';
 import type { Log } from '../core/log.js';
+import { getOrAdd } from '../core/maps.js';
 import { auditEvents, type EventName, isOfNotices } from '../core/notices/event-types.js';
 import type { Announcement, Notice } from '../core/notices/notice.js';
 import {
@@ -103,7 +104,7 @@ export function createEventsPart(deps: {
     const { host, port } = session.destination;
     const { bytesUp, bytesDown, durationMs, end } = summary ?? {};
     const owner = directory.byId(account)?.owner ?? null;
-    const batch = batches.get(`${type} ${owner}`) ?? { type, owner, sessions: [] };
+    const batch = getOrAdd(batches, `${type} ${owner}`, () => ({ type, owner, sessions: [] }));
     batch.sessions.push({
       id,
       account,
@@ -116,7 +117,6 @@ export function createEventsPart(deps: {
       durationMs,
       end,
     });
-    batches.set(`${type} ${owner}`, batch);
   }
   async function addSessions(): Promise<void> {
     const all = [...batches.values()];

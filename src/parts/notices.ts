@@ -1,5 +1,5 @@
 // Notices to the operator and to players: finds events once a minute, and delivers the notices of each channel from an outbox.
-import { createNoticeSender, type NoticeMessage, type SendNotice } from '../agents/channels/notices.js';
+import { createNoticeSender, type NoticeMessage } from '../agents/channels/notices.js';
 import { createOutbox, nextTryAt, type Outbox } from '../agents/channels/outbox.js';
 import type { Config } from '../config.js';
 import { type Contacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
@@ -7,10 +7,10 @@ import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { MINUTE_MS } from '../core/clock.js';
 import { createOrderedIds } from '../core/ids.js';
 import type { Log } from '../core/log.js';
+import { getOrAdd } from '../core/maps.js';
 import {
   createConfirmations,
   type IsTrusted,
-  type NoticeReach,
   reachOf,
   trustedContacts,
   trustOf,
@@ -27,12 +27,6 @@ import type { EventsPart } from './events.js';
 import { createTasks } from './lifecycle.js';
 import type { OperatorSettings } from './operator-settings.js';
 import { createStateAlerts } from './state-alerts.js';
-
-interface NoticePreview {
-  readonly before: NoticeReach;
-  readonly after: NoticeReach;
-  readonly discarded: number;
-}
 
 /** Of one notice, the newest that are kept. */
 const MAX_ATTEMPTS = 50;
@@ -90,10 +84,8 @@ export function createNoticesPart(deps: {
     newId,
   });
 
-  const senderOf = (
-    channel: NoticeChannel,
-    settings: NoticeSettings = setting.current(),
-  ): SendNotice | null => createNoticeSender(channel, settings, { timeoutMs, now });
+  const senderOf = (channel: NoticeChannel, settings: NoticeSettings = setting.current()) =>
+    createNoticeSender(channel, settings, { timeoutMs, now });
 
   const contactsOf = (
     { recipient, accountId }: Pick<Notice, 'recipient' | 'accountId'>,
@@ -200,8 +192,7 @@ export function createNoticesPart(deps: {
   function wakeReceivers(ids: Iterable<string>): void {
     if (isStopping) return;
     for (const recipient of ids) {
-      const outbox = outboxes.get(recipient) ?? outboxOf({ channel: 'webhook', recipient });
-      outboxes.set(recipient, outbox);
+      const outbox = getOrAdd(outboxes, recipient, () => outboxOf({ channel: 'webhook', recipient }));
       outbox.wake();
     }
   }
@@ -226,7 +217,7 @@ export function createNoticesPart(deps: {
     wake,
 
     /** Returns what the current settings send and what others would, and how many waiting notices these would discard. */
-    async preview(settings: NoticeSettings): Promise<NoticePreview> {
+    async preview(settings: NoticeSettings) {
       const current = setting.current();
       const off = (await store.channels()).filter((way) => sendsTo(current, way) && !sendsTo(settings, way));
       const waiting = await Promise.all(

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.js';
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { oneLine, parseJson } from '../../core/text.js';
+import { once } from '../../core/turns.js';
 import { callHttp, excerpt, retryAfterMs } from '../http-call.js';
 
 /** A notice in the form that a channel sends. */
@@ -142,7 +143,7 @@ const MAX_DETAIL = 300;
 const detailOf = (text: string): string => oneLine(text).slice(0, MAX_DETAIL);
 
 /** Loaded only where e-mail is set up, because the package is a sixth of the program. */
-let mailer: Promise<typeof import('nodemailer')> | null = null;
+const loadMailer = once(() => import('nodemailer'));
 
 /** Loads the package too. Returns null when e-mail is not set up. */
 function createEmailSender(
@@ -150,8 +151,7 @@ function createEmailSender(
   { timeoutMs }: SenderDeps,
 ): SendNotice | null {
   if (host === null || from === '') return null;
-  mailer ??= import('nodemailer');
-  const loaded = mailer;
+  const loaded = loadMailer();
   // A sender that cannot load it says so at each attempt.
   loaded.catch(() => {});
   const openTransport = async () =>

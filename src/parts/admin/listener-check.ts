@@ -13,17 +13,15 @@ const GREETING = Buffer.from([0x05, 0x01, 0x02]);
 /** No descriptor is free for the connection, which tells nothing about the listener. */
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
 
-/** Resolves with whether every listener answers. Requests at the same time share one check. */
-type ListenerCheck = () => Promise<boolean>;
-
 /**
+ * Returns a function that resolves with whether every listener answers. Requests at the same time share one check.
  * @param addresses as `Listening.addresses`
  * @param monotonicNow in ms
  */
 export function createListenerCheck(
   addresses: () => readonly string[],
   monotonicNow: () => number = () => performance.now(),
-): ListenerCheck {
+): () => Promise<boolean> {
   let checked: Promise<boolean> | null = null;
   let keptUntil = Number.POSITIVE_INFINITY;
   return () => {
