@@ -52,7 +52,7 @@ function createTelegramSender(
   const url = `${baseUrl.replace(/\/+$/, '')}/bot${token}/sendMessage`;
   return async ({ to, text }, signal) => {
     const answer = await postJson(url, { chat_id: to, text: text.slice(0, MAX_CHARACTERS) }, signal, deps);
-    if (!answer.ok) return { ok: false, detail: answer.detail, again: true };
+    if (!answer.ok) return answer;
     const { status, json } = answer;
     const detail = `HTTP ${status}: ${json['description'] ?? answer.text}`;
     if (json['ok'] === true) return { ok: true, detail };
@@ -75,7 +75,7 @@ function createWecomSender({ baseUrl, key }: NoticeSettings['wecom'], deps: Send
   return async ({ text }, signal) => {
     const content = cut(text);
     const answer = await postJson(url, { msgtype: 'text', text: { content } }, signal, deps);
-    if (!answer.ok) return { ok: false, detail: answer.detail, again: true };
+    if (!answer.ok) return answer;
     const { status, json } = answer;
     const detail = `HTTP ${status}: ${json['errmsg'] ?? answer.text}`;
     const code = json['errcode'];
@@ -91,29 +91,18 @@ function cut(text: string): string {
   return new TextDecoder().decode(bytes.subarray(0, MAX_BYTES), { stream: true });
 }
 
-type JsonAnswer =
-  | {
-      readonly ok: true;
-      readonly status: number;
-      readonly json: Readonly<Record<string, unknown>>;
-      /** The beginning of the answer, on one line. */
-      readonly text: string;
-      readonly afterMs: number | null;
-    }
-  | { readonly ok: false; readonly detail: string };
-
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Sends the request and reads the answer. The result never contains the URL, which may contain a secret. An answer that is no JSON
- * object counts as an empty object.
+ * Sends the request and reads the answer: `text` is its beginning, on one line. The result never contains the URL, which may contain
+ * a secret. An answer that is no JSON object counts as an empty object. Without an answer, returns the outcome of the attempt.
  */
 async function postJson(
   url: string,
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
   { timeoutMs, now }: SenderDeps,
-): Promise<JsonAnswer> {
+) {
   const result = await callHttp({
     method: 'POST',
     url,
@@ -123,15 +112,10 @@ async function postJson(
     signal,
     timeoutMs,
   });
-  if (!result.ok) return { ok: false, detail: result.detail };
-  const { status, headers } = result;
-  return {
-    ok: true,
-    status,
-    json: readObject(result.body),
-    text: excerpt(result.body),
-    afterMs: retryAfterMs(headers, now()),
-  };
+  if (!result.ok) return { ok: false, detail: result.detail, again: true } as const;
+  const { status, headers, body: answer } = result;
+  const afterMs = retryAfterMs(headers, now());
+  return { ok: true, status, json: readObject(answer), text: excerpt(answer), afterMs } as const;
 }
 
 function readObject(body: Buffer): Readonly<Record<string, unknown>> {
