@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody, BulkRequest, BulkResult } from '../../../api-types.js';
 import { call, may } from '../../../lib/api.js';
-import { type Control, controlOf } from '../../../lib/draft.js';
+import { controlOf } from '../../../lib/draft.js';
 import { readNumber } from '../../../lib/format.js';
 import { t } from '../../../lib/i18n.js';
 import { usePreview } from '../../../lib/load.js';
@@ -132,7 +132,21 @@ function BulkFields({ type, given, set }: Props) {
   const control = controlOf(given, set);
   switch (type) {
     case 'extend':
-      return <ExtendFields control={control} isWrong={toAction(type, given) === null} />;
+      return (
+        <div class="grid-2 short-first">
+          <Field
+            label={t('plans.daysField')}
+            error={toAction(type, given) === null ? t('bulk.days.wrong') : undefined}
+          >
+            <Input {...control('days')} autoFocus />
+          </Field>
+          <SegmentsField
+            of="bulk.countFrom"
+            {...control('from')}
+            options={optionsOf(['later', 'expiry', 'now'], (from) => t(`bulk.from.${from}`))}
+          />
+        </div>
+      );
     case 'reset-password':
     case 'reset-usage':
       return <p>{t(`bulk.${type}.text`)}</p>;
@@ -155,7 +169,19 @@ function BulkFields({ type, given, set }: Props) {
     case 'hand-over':
       return <OwnerChoice {...control('owner')} />;
     case 'plan':
-      return <PlanFields use={given.use} control={control} />;
+      return (
+        <>
+          <div class="grid-2">
+            <PlanChoice {...control('plan')} none={t('plans.own')} />
+            <SegmentsField
+              of="plans.use"
+              {...control('use')}
+              options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
+            />
+          </div>
+          <p class="soft">{t(`plans.${given.use}.text`)}</p>
+        </>
+      );
     case 'suspend':
       return (
         <>
@@ -206,37 +232,6 @@ function ChosenFields({ text, names, given: { texts, chosen }, set }: ChosenFiel
           onChoose={(next) => set({ chosen: next })}
         />
       </div>
-    </>
-  );
-}
-
-function ExtendFields({ control, isWrong }: { control: Control<Given>; isWrong: boolean }) {
-  return (
-    <div class="grid-2 short-first">
-      <Field label={t('plans.daysField')} error={isWrong ? t('bulk.days.wrong') : undefined}>
-        <Input {...control('days')} autoFocus />
-      </Field>
-      <SegmentsField
-        of="bulk.countFrom"
-        {...control('from')}
-        options={optionsOf(['later', 'expiry', 'now'], (from) => t(`bulk.from.${from}`))}
-      />
-    </div>
-  );
-}
-
-function PlanFields({ use, control }: { use: Given['use']; control: Control<Given> }) {
-  return (
-    <>
-      <div class="grid-2">
-        <PlanChoice {...control('plan')} none={t('plans.own')} />
-        <SegmentsField
-          of="plans.use"
-          {...control('use')}
-          options={optionsOf(['renew', 'upgrade'], (use) => t(`plans.${use}`))}
-        />
-      </div>
-      <p class="soft">{t(`plans.${use}.text`)}</p>
     </>
   );
 }
