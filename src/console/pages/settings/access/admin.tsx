@@ -131,15 +131,14 @@ function columns(reload: () => void): readonly Column<Token>[] {
 
 /** Creates a token, and shows its secret once. */
 function CreateDialog({ onClose, onDone }: DialogOf<Token | null>) {
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set());
-  const [preset] = useState(() => expiryInDays(90));
-  const [expiry, setExpiry] = useState(preset);
-  const expiresAt = readExpiry(expiry);
-  const ready = name.trim() !== '' && scopes.size > 0 && expiresAt !== undefined;
+  const [preset] = useState(() => ({ name: '', scopes: [] as Scope[], expiry: expiryInDays(90) }));
+  const { values, isDirty, set, control } = useDraft(preset);
+  const { name, scopes } = values;
+  const expiresAt = readExpiry(values.expiry);
+  const ready = name.trim() !== '' && scopes.length > 0 && expiresAt !== undefined;
   const [secret, setSecret] = useState<string | null>(null);
   const create = async () =>
-    setSecret((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret);
+    setSecret((await call('createToken', { body: { name, scopes, expiresAt } })).secret);
   if (secret !== null)
     return (
       <SecretDialog title={t('tokens.created')} onClose={onDone}>
@@ -152,13 +151,13 @@ function CreateDialog({ onClose, onDone }: DialogOf<Token | null>) {
     <FormDialog
       title={t('tokens.new')}
       onClose={onClose}
-      unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
+      unsaved={isDirty ? 'typed' : null}
       action={t('create.submit')}
       isReady={ready}
       send={create}
     >
       <Field of="tokens.name" path="name">
-        <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
+        <Input {...control('name')} autoFocus maxLength={100} placeholder="billing" />
       </Field>
       <fieldset class="field">
         <legend>{t('tokens.scopes')}</legend>
@@ -166,15 +165,15 @@ function CreateDialog({ onClose, onDone }: DialogOf<Token | null>) {
           {SCOPES.filter(may).map((scope) => (
             <Checkbox
               key={scope}
-              checked={scopes.has(scope)}
-              onChange={(on) => setScopes(toggled(scopes, scope, on))}
+              checked={scopes.includes(scope)}
+              onChange={(on) => set({ scopes: [...toggled(new Set(scopes), scope, on)] })}
             >
               <code>{scope}</code>
             </Checkbox>
           ))}
         </div>
       </fieldset>
-      <ExpiryField value={expiry} onInput={setExpiry} />
+      <ExpiryField {...control('expiry')} />
     </FormDialog>
   );
 }

@@ -61,12 +61,11 @@ export function Totp() {
       setEnrolment(await call('enrolTotp'));
       setAsking('turnOn');
     });
-  const acts: Readonly<Record<Asking, (code: string) => Promise<{ codes: readonly string[] } | undefined>>> =
-    {
-      turnOn: (code) => call('confirmTotp', { body: { code } }),
-      turnOff: (code) => call('disableTotp', { body: { code } }).then(() => undefined),
-      renew: (code) => call('renewRecoveryCodes', { body: { code } }),
-    };
+  const acts = {
+    turnOn: (code: string) => call('confirmTotp', { body: { code } }),
+    turnOff: (code: string) => call('disableTotp', { body: { code } }).then(() => null),
+    renew: (code: string) => call('renewRecoveryCodes', { body: { code } }),
+  } satisfies Readonly<Record<Asking, unknown>>;
   const act = async (code: string) => {
     const made = asking && (await acts[asking](code));
     me.set(await call('getMe'));
