@@ -27,7 +27,7 @@ export const accounts = {
   ],
   'accounts.filter.within': ['Expiring in {n} days', '{n} 天内到期'],
   'accounts.filter.expires': ['Expires…', '到期日期…'],
-  'accounts.filter.between': ['Expires {from} to {until}', '{from} 至 {until} 到期'],
+  'accounts.filter.expires.between': ['Expires {from} to {until}', '{from} 至 {until} 到期'],
   'accounts.filter.unused': ['Never used', '从未使用'],
   'accounts.filter.game': ['Game {game}', '游戏 {game}'],
   'account.state': ['State', '状态'],

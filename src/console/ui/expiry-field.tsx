@@ -1,7 +1,7 @@
 // The field for an account's expiry, and the meaning of its text; and the filter of a list by days.
 import { useId, useRef } from 'preact/hooks';
 import type { Controlled } from '../lib/draft.js';
-import { type TextKey, t } from '../lib/i18n.js';
+import { t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { Button } from './basics.js';
 import { Wrong } from './form.js';
@@ -94,15 +94,11 @@ function startOfDay(text: string | null, daysOn: number): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-interface DayRangeProps {
-  /** The text of the chip without a range. */
-  readonly off?: TextKey;
-  /** Its text with a range, of `{from}` and `{until}`. */
-  readonly on?: TextKey;
-}
-
-/** This filter is outside the row of chips: on a phone that row scrolls and would cut off the open filter. */
-export function DayRange({ off = 'list.days', on = 'list.days.between' }: DayRangeProps) {
+/**
+ * This filter is outside the row of chips: on a phone that row scrolls and would cut off the open filter.
+ * @param of the text of the chip, and with `.between` that of a range
+ */
+export function DayRange({ of = 'list.days' }: { of?: 'list.days' | 'accounts.filter.expires' }) {
   const { query } = usePlace();
   const [from, until] = [query.get('from') ?? '', query.get('until') ?? ''];
   const isOn = from !== '' || until !== '';
@@ -122,7 +118,7 @@ export function DayRange({ off = 'list.days', on = 'list.days.between' }: DayRan
     <Menu
       look="menu-filter days"
       summaryLook={isOn ? 'chip chosen' : 'chip'}
-      summary={isOn ? t(on, { from: from || '…', until: until || '…' }) : t(off)}
+      summary={isOn ? t(`${of}.between`, { from: from || '…', until: until || '…' }) : t(of)}
     >
       <div class="menu">
         {day('from', from)}

@@ -67,7 +67,7 @@ export function AccountMenus() {
   return (
     <div class="row wrap tight">
       <AccountViews />
-      <DayRange off="accounts.filter.expires" on="accounts.filter.between" />
+      <DayRange of="accounts.filter.expires" />
       <MenuFilter name="tag" title={t('tags.title')} items={tags ?? []} />
       <MenuFilter name="plan" title={t('plans.choose')} items={named(usePlans().map(({ name }) => name))} />
       <MenuFilter name="exit" title={t('account.exit')} items={named(useUser()?.exits ?? [])} />
