@@ -1,7 +1,7 @@
 // The small components of every page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { ClientOrigin } from '../api-types.js';
+import type { Login } from '../api-types.js';
 import { type Right, useMay } from '../lib/api.js';
 import * as format from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -104,7 +104,8 @@ export function Meter({ value, max, label }: { value: number; max: number; label
 }
 
 /** A client's address after its country, or the number of its network. The hover text of these says all that is known. */
-export function Client({ address, origin }: { address: string; origin: ClientOrigin | null }) {
+export function Client({ of }: { of: Pick<Login, 'client' | 'clientOrigin'> }) {
+  const { client: address, clientOrigin: origin } = of;
   const { country = null, asn = null, network = null } = origin ?? {};
   const number = asn === null ? null : `AS${asn}`;
   return (

@@ -240,8 +240,7 @@ function LastOf({ login, label }: { login: Login; label: string }) {
   return (
     <>
       {label}
-      <strong>{t(`login.outcome.${login.outcome}`)}</strong> ·{' '}
-      <Client address={login.client} origin={login.clientOrigin} /> · <Ago at={login.at} />
+      <strong>{t(`login.outcome.${login.outcome}`)}</strong> · <Client of={login} /> · <Ago at={login.at} />
     </>
   );
 }

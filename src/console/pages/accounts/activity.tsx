@@ -195,7 +195,7 @@ function Logins({ account }: { account: Account }) {
             id={(one) => `${one.at}${one.client}`}
             columns={[
               ['', (one) => <Outcome login={one} />],
-              ['', (one) => <Client address={one.client} origin={one.clientOrigin} />],
+              ['', (one) => <Client of={one} />],
               ['', (one) => <Ago at={one.at} />, 'end soft'],
             ]}
           />

@@ -155,9 +155,7 @@ function entryColumns(): readonly Column<HeartbeatEntry>[] {
     column('destination', 'sessions.destination', { from: 700 }, (one) => (
       <WayCell to={one.destination} way={one} />
     )),
-    column('client', 'sessions.client', { width: 152, from: 900 }, (one) => (
-      <Client address={one.client} origin={one.clientOrigin} />
-    )),
+    column('client', 'sessions.client', { width: 152, from: 900 }, (one) => <Client of={one} />),
     column('traffic', 'nav.traffic', { width: 176, align: 'end', from: 560 }, (one) => (
       <Traffic up={one.bytesUp} down={one.bytesDown} />
     )),

@@ -86,7 +86,7 @@ export function WayCell({ to, way, link }: { to: string; way: Way; link?: string
 }
 
 const clientOf = ({ client, clientOrigin }: LiveSession) => (
-  <Client address={client.address} origin={clientOrigin} />
+  <Client of={{ client: client.address, clientOrigin }} />
 );
 
 export function sessionColumns(
@@ -213,7 +213,7 @@ function Name({ login }: { login: Login }) {
   return accountId === null ? <span>{nameOf(login)}</span> : <AccountLink id={accountId} name={username} />;
 }
 
-const sourceOf = (login: Login) => <Client address={login.client} origin={login.clientOrigin} />;
+const sourceOf = (login: Login) => <Client of={login} />;
 
 function columns(): readonly Column<Login>[] {
   const outcome: Column<Login>['phone'] = {

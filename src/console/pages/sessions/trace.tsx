@@ -181,13 +181,8 @@ function Found({ of: { items, incomplete, nextCursor } }: { of: Trace }) {
 
 function columns(): readonly Column<TraceItem>[] {
   return [
-    column('who', 'account.username', {}, ({ account, client, clientOrigin }) => (
-      <Lines
-        of={[
-          <AccountLink key="account" id={account.id} name={account.username} />,
-          <Client key="client" address={client} origin={clientOrigin} />,
-        ]}
-      />
+    column('who', 'account.username', {}, (one) => (
+      <Lines of={[<AccountLink id={one.account.id} name={one.account.username} />, <Client of={one} />]} />
     )),
     column('where', 'sessions.destination', {}, (one) => {
       const { destination, account, isLive } = one;
@@ -195,7 +190,7 @@ function columns(): readonly Column<TraceItem>[] {
       return <WayCell to={hostPort(destination)} way={{ ...one, ...destination }} link={link} />;
     }),
     column('when', 'trace.when', {}, ({ startedAt, endedAt }) => (
-      <Lines of={[<At key="start" at={startedAt} />, <At key="end" at={endedAt} />]} />
+      <Lines of={[<At at={startedAt} />, <At at={endedAt} />]} />
     )),
     column('bytes', 'nav.traffic', { width: 184, from: 900, align: 'end' }, (one) => (
       <Traffic up={one.bytesUp ?? 0} down={one.bytesDown ?? 0} />
