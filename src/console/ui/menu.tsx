@@ -41,12 +41,10 @@ export function Menu({ look, summaryLook, label, summary, children }: MenuProps)
       close();
       if (isKey) details.querySelector('summary')?.focus();
     };
-    document.addEventListener('pointerdown', closeOn);
-    document.addEventListener('keydown', closeOn);
-    return () => {
-      document.removeEventListener('pointerdown', closeOn);
-      document.removeEventListener('keydown', closeOn);
-    };
+    const listening = new AbortController();
+    for (const event of ['pointerdown', 'keydown'])
+      document.addEventListener(event, closeOn, { signal: listening.signal });
+    return () => listening.abort();
   }, []);
   return (
     <details class={look} ref={box} onToggle={(event) => setOpen(event.currentTarget.open)}>
