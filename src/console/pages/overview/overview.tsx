@@ -147,12 +147,9 @@ function NowTiles({ now: { accounts, today, runs, ...now } }: { now: Overview })
 }
 
 type SeriesName = Exclude<keyof OverviewHistory, 'range' | 'stepSeconds' | 'at'>;
-/** By title: how the values are shown, and the text of each series. */
-const CHARTS: readonly (readonly [
-  TextKey,
-  (value: number) => string,
-  Partial<Record<SeriesName, TextKey>>,
-])[] = [
+/** The title, how the values are shown, and the text of each series. */
+type ChartOf = readonly [TextKey, (value: number) => string, Partial<Record<SeriesName, TextKey>>];
+const CHARTS: readonly ChartOf[] = [
   ['chart.throughput', rate, { bytesPerSecondDown: 'traffic.down', bytesPerSecondUp: 'traffic.up' }],
   ['account.state.online', count, { sessions: 'nav.sessions', playersOnline: 'overview.players' }],
   ['chart.logins', count, { logins: 'login.outcome.success', failures: 'logins.failed' }],
