@@ -1,6 +1,7 @@
 // Destinations for the proxy: TCP servers on loopback. The end of the test closes them.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { freePort } from './ports.js';
 import type { Scope } from './suite.js';
 
 export interface Target {
@@ -17,7 +18,7 @@ export async function startTarget(
   t: Scope,
   serve: (socket: Socket) => void,
   host = '127.0.0.1',
-  port = 0,
+  port?: number,
 ): Promise<Target> {
   const open = new Set<Socket>();
   const unclaimed: Socket[] = [];
@@ -33,7 +34,8 @@ export async function startTarget(
     if (claim) claim(socket);
     else unclaimed.push(socket);
   });
-  server.listen(port, host);
+  // A port on which a daemon listens at 127.0.0.1 would be its own at every address of this machine.
+  server.listen(port ?? (host === '127.0.0.1' ? 0 : await freePort()), host);
   await once(server, 'listening');
   t.after(() => {
     for (const socket of open) socket.destroy();
