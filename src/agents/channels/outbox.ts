@@ -78,7 +78,6 @@ export function createOutbox<Item>(options: OutboxOptions<Item>) {
       while (mustReadAgain) {
         mustReadAgain = false;
         await begin();
-        if (!mustReadAgain) await sleepUntilDue();
       }
     } catch (err) {
       log.error({ err, outbox: name }, 'reading the outbox failed; will retry');
@@ -86,12 +85,16 @@ export function createOutbox<Item>(options: OutboxOptions<Item>) {
     }
   }
 
-  /** Starts attempts for due items, up to the maximum number of concurrent attempts. */
+  /** Starts attempts for due items, up to the maximum number of concurrent attempts. The end of each wakes the outbox again. */
   async function begin(): Promise<void> {
     const room = options.concurrency - inProgress.size;
-    if (room <= 0) return;
+    const nextAt = room > 0 ? await options.nextDueAt() : null;
+    if (nextAt === null) return;
+    const waitMs = nextAt - now();
+    // Most often nothing is due. A longer wait than any delay is of a clock that was set back, so the item is due.
+    const isWaiting = waitMs > 0 && waitMs <= MAX_DELAY_MS;
     // Items in progress are still due in the database.
-    const due = await options.due(inProgress.size + room);
+    const due = isWaiting ? [] : await options.due(inProgress.size + room);
     for (const item of due.filter((each) => !inProgress.has(keyOf(each))).slice(0, room)) {
       const key = keyOf(item);
       inProgress.add(key);
@@ -101,15 +104,9 @@ export function createOutbox<Item>(options: OutboxOptions<Item>) {
         wake();
       });
     }
-  }
-
-  /** Sets the timer for the next due item. While an item is in progress, its end triggers the next read. */
-  async function sleepUntilDue(): Promise<void> {
     if (inProgress.size > 0 || isStopping) return;
-    const at = await options.nextDueAt();
-    if (at === null || isStopping) return;
     clearTimeout(timer);
-    timer = setTimeout(wake, Math.min(Math.max(at - now(), 0), MAX_DELAY_MS));
+    timer = setTimeout(wake, Math.min(Math.max(waitMs, 0), MAX_DELAY_MS));
   }
 
   async function attempt(item: Item, key: string): Promise<void> {
