@@ -17,8 +17,8 @@ interface CapturedConnections {
   readonly descriptors: readonly number[];
 }
 
-/** Number of connections that a worker takes over at once, while others wait. */
-const TAKEN_AT_ONCE = 64;
+/** Number of connections that a worker takes over at once: it serves those that it has before it takes more. */
+const TAKEN_AT_ONCE = 8;
 
 /** Freezes the workers, and captures their connections. @param count called once all events of the workers have been processed */
 export async function captureAll(
