@@ -66,7 +66,13 @@ export function createHeartbeatsPart(
     /** Reloads the totals of these accounts after other nodes have written entries. */
     refresh: writer.refresh,
     /** Writes what waits for the database. */
-    flush: writer.flush,
+    write: writer.flush,
+    /** Entries of all sessions are written before the handover: after it, each hands over the bytes of some milliseconds. */
+    flush() {
+      sessions.count();
+      recorder.beat();
+      return writer.flush();
+    },
     async start() {
       const resumed = Array.from(sessions.all(), ({ id }) => id);
       await store.sessionRecords.cutOff(deps.node.nodeName, now(), resumed);

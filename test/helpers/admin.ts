@@ -198,7 +198,7 @@ export async function startTestAdmin(
       preview: () => Promise.reject(new Error('no notices')),
     },
     liveSessions: createSessionsPart({ ...common, stats, node: { nodeName: 'test' } }),
-    heartbeats: { flush: async () => undefined },
+    heartbeats: { write: async () => undefined },
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,
     plane,

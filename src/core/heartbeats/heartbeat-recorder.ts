@@ -19,7 +19,7 @@ export function createRecorder(options: {
   /** Time between two `beat` entries of a session that transfers bytes. */
   readonly intervalMs: number;
   readonly now: Clock;
-}): Omit<SessionObserver, 'destinationChanged'> {
+}): Omit<SessionObserver, 'destinationChanged'> & { beat(): void } {
   const { pool, intervalMs, now } = options;
   const open = new Map<Session, OpenSession>();
   /** Sessions that have transferred bytes since their last entry. */
@@ -68,12 +68,20 @@ export function createRecorder(options: {
     },
 
     resumed(session) {
-      open.set(session, watch(session, now(), 0, 0));
+      const { up, down } = session.unrecorded ?? { up: 0, down: 0 };
+      const watched = watch(session, now(), up, down);
+      open.set(session, watched);
+      if (up + down > 0) active.add(watched);
+    },
+
+    /** Records an entry for each session that has transferred bytes since its last one. */
+    beat() {
+      const at = now();
+      for (const watched of [...active]) record(watched, 'beat', at);
     },
 
     handingOver() {
-      const at = now();
-      for (const watched of [...active]) record(watched, 'beat', at);
+      for (const { session, bytesUp: up, bytesDown: down } of active) session.unrecorded = { up, down };
     },
 
     /** Records one entry for the whole session. */

@@ -85,6 +85,8 @@ export interface Session {
   readonly bytesUp: number;
   /** Bytes destination to client, as of the last count. */
   readonly bytesDown: number;
+  /** In a handover: the bytes that no heartbeat entry has yet. */
+  unrecorded?: { readonly up: number; readonly down: number } | undefined;
   /** Updates the byte counts; returns whether they have changed. Only the registry calls it, and publishes the difference. */
   count(): boolean;
   /** Requests the worker to close both sides. The registry removes the session when the worker has done so. Further calls do nothing. */
@@ -113,7 +115,7 @@ export interface SessionObserver extends SessionEvents {
 }
 
 /** A live session of any node, as of its last write by the node. */
-export interface LiveSessionView extends Omit<Session, 'count' | 'end'> {
+export interface LiveSessionView extends Omit<Session, 'count' | 'end' | 'unrecorded'> {
   /** Bytes per second. */
   readonly rateUp: number;
   readonly rateDown: number;

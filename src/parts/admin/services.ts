@@ -37,7 +37,7 @@ export interface ServiceParts {
   readonly exits: Pick<Services, 'machineProblem' | 'testExit' | 'exitFigures'>;
   readonly stats: Pick<StatsPart, 'activity' | 'heartbeatSums' | 'history' | 'overview' | 'changes'>;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
-  readonly heartbeats: Pick<HeartbeatsPart, 'flush'>;
+  readonly heartbeats: Pick<HeartbeatsPart, 'write'>;
   readonly geo: Pick<GeoPart, 'geo'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload'>;
   readonly notices: Pick<NoticesPart, 'confirmations' | 'preview' | 'test' | 'wake'>;
@@ -92,7 +92,7 @@ export function createServices(parts: ServiceParts): Services {
     },
     logins: store.logins,
     sessionRecords: store.sessionRecords,
-    flushRecords: parts.heartbeats.flush,
+    flushRecords: parts.heartbeats.write,
     trafficReport: store.trafficReport,
     trafficLimits: config.traffic,
     heartbeats: store.heartbeats,

@@ -37,6 +37,7 @@ export class PlaneSession implements Session {
   readonly #openedMs: number;
   bytesUp = 0;
   bytesDown = 0;
+  unrecorded: Session['unrecorded'];
   #final: SessionSummary | null = null;
 
   /** @param handed what another process has handed over of it; null: it is new */
@@ -50,6 +51,7 @@ export class PlaneSession implements Session {
     this.#openedMs = Math.round(performance.now() - (handed?.ageMs ?? 0));
     this.bytesUp = handed?.bytesUp ?? 0;
     this.bytesDown = handed?.bytesDown ?? 0;
+    this.unrecorded = handed?.unrecorded;
     this.accountId = account.accountId;
     this.username = account.username;
     this.command = facts.command;
@@ -95,12 +97,13 @@ export class PlaneSession implements Session {
   /** For another process. @param captured what its worker knows */
   handOver({ isByAddress, linkHash, ageMs, gameId }: Omit<CapturedSession, 'slot'>): HandedSession {
     const { id, accountId, username, command, clientProtocol, client, openedAt } = this;
-    const { via, exit, outgoing, connectMs, bytesUp, bytesDown } = this;
+    const { via, exit, outgoing, connectMs, bytesUp, bytesDown, unrecorded } = this;
     const { host, address, port } = this.destination;
     const destination = { host, address, port };
     const session = { id, accountId, username, command, clientProtocol, client, openedAt, destination };
-    const rest = { via, exit, outgoing, connectMs, bytesUp, bytesDown, gameId, isByAddress, linkHash, ageMs };
-    return Object.assign(session, rest);
+    const counts = { bytesUp, bytesDown, unrecorded };
+    const rest = { via, exit, outgoing, connectMs, gameId, isByAddress, linkHash, ageMs };
+    return Object.assign(session, counts, rest);
   }
 
   /** Marks the counts as final; the next `count` reads them. */
