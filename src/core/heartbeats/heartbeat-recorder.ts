@@ -81,7 +81,9 @@ export function createRecorder(options: {
     },
 
     handingOver() {
-      for (const { session, bytesUp: up, bytesDown: down } of active) session.unrecorded = { up, down };
+      // Also of those that have nothing: what the process before has handed over is recorded.
+      for (const { session, bytesUp: up, bytesDown: down } of open.values())
+        session.unrecorded = up + down > 0 ? { up, down } : undefined;
     },
 
     /** Records one entry for the whole session. */

@@ -267,7 +267,7 @@ test('a session that ended before it was reported has one entry with all its byt
   );
 });
 
-test('over two processes a session has one open and one close, nothing in between, and the bytes of all entries add up', () => {
+test('over three processes a session has one open and one close, and the bytes of all entries add up', () => {
   const live = session();
   const observed = () => {
     const sessions = new SessionRegistry();
@@ -286,13 +286,19 @@ test('over two processes a session has one open and one close, nothing in betwee
   first.handingOver();
   const second = observed();
   second.resumed(live, []);
+  now += INTERVAL_MS;
+  second.tick();
+  second.handingOver();
+  const third = observed();
+  third.resumed(live, []);
   live.traffic.up = 7;
-  second.closed(live, live.summary);
+  third.closed(live, live.summary);
   assert.deepEqual(
     entries.map(({ kind, bytesUp }) => [kind, bytesUp]),
     [
       ['open', 0],
-      ['close', 7],
+      ['beat', 5],
+      ['close', 2],
     ],
   );
 });
