@@ -5,6 +5,7 @@ import type { Config } from '../../config.js';
 import { type Account, isExpired, isSuspended, isUntilLifted } from '../../core/accounts/account.js';
 import { type Entry, entriesOf } from '../../core/accounts/player/entries.js';
 import { pacFile, pacProxies } from '../../core/accounts/player/pac.js';
+import { PLAYER_TOKEN } from '../../core/accounts/player/subscription.js';
 import {
   formatFor,
   SUBSCRIPTION_FORMATS,
@@ -45,22 +46,22 @@ export async function sendToProgram(
   account: Account,
   link: LinkSecrets,
 ): Promise<boolean> {
-  const format = askedFormat(ctx);
-  if (format === null || (format === 'pac' && !deps.playerPage.pac)) {
-    const offered = FORMATS.filter((each) => each !== 'pac' || deps.playerPage.pac);
+  const offered = FORMATS.filter((each) => each !== 'pac' || deps.playerPage.pac);
+  const format = askedFormat(ctx, offered);
+  if (format === null)
     sendProblem(ctx, { problem: 'bad-request', detail: `format: one of ${offered.join(', ')}` });
-  } else if (format === 'pac') await sendPac(ctx, deps);
+  else if (format === 'pac') await sendPac(ctx, deps);
   else if (format !== 'page') await sendSubscription(ctx, deps, account, format, link);
   return format !== 'page';
 }
 
 /** By `?format=`, or by the program's name; null: `?format=` names none. */
-function askedFormat(ctx: Context): Format | null {
+function askedFormat(ctx: Context, offered: readonly Format[]): Format | null {
   const { format } = ctx.query;
   ctx.vary('User-Agent');
   return format === undefined
     ? formatFor(ctx.get('User-Agent'))
-    : (FORMATS.find((each) => each === format) ?? null);
+    : (offered.find((each) => each === format) ?? null);
 }
 
 async function sendSubscription(
@@ -162,3 +163,8 @@ export function playerOrigin({ url, port }: PlayerPage, ctx: ParameterizedContex
 }
 
 export const subscriptionUrl = (origin: string, token: string): string => `${origin}/sub/${token}`;
+
+const TOKEN_OF_URL = new RegExp(`/sub/(${PLAYER_TOKEN})$`);
+
+/** The token of such a URL; null: it has none. */
+export const tokenOfUrl = (url: string): string | null => TOKEN_OF_URL.exec(url)?.[1] ?? null;

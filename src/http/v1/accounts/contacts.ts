@@ -2,7 +2,7 @@
 // with which the account is handed to the player, which can be sent there.
 import { z } from 'zod';
 import { verifyPassword } from '../../../core/accounts/access/password.js';
-import { PLAYER_TOKEN, secretsOf } from '../../../core/accounts/player/subscription.js';
+import { secretsOf } from '../../../core/accounts/player/subscription.js';
 import { formatHostPort } from '../../../core/ip.js';
 import { CONFIRMED_CHANNELS, type Sent } from '../../../core/notices/confirmations.js';
 import { handoverText } from '../../../core/notices/handover.js';
@@ -10,7 +10,7 @@ import { LANGUAGES } from '../../../core/notices/notice-settings.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { component } from '../../api/schemas.js';
-import { playerOrigin, subscriptionUrl } from '../../player/subscription.js';
+import { playerOrigin, subscriptionUrl, tokenOfUrl } from '../../player/subscription.js';
 import { linkAddressFor } from '../settings/players.js';
 import { Password } from './field-schemas.js';
 import { NO_ACCOUNT } from './shared.js';
@@ -22,9 +22,6 @@ const path = '/api/v1/accounts/{id}/contacts';
 const State = z.enum(['trusted', 'unconfirmed']).nullable();
 const ContactStates = component('ContactStates', { email: State, telegram: State });
 const Channel = z.enum(CONFIRMED_CHANNELS);
-
-/** Of the URL of a subscription. */
-const LINK_TOKEN = new RegExp(`/sub/(${PLAYER_TOKEN})$`);
 
 const HandoverMessage = component('HandoverMessage', {
   subject: z.string(),
@@ -90,11 +87,11 @@ export const contactRoutes = [
       const account = deps.accounts.get(params.id)?.account;
       if (!account) return NO_ACCOUNT;
       const { password = null, link = null, sendBy } = body;
-      const token = link === null ? null : (LINK_TOKEN.exec(link)?.[1] ?? '');
+      const token = link === null ? null : tokenOfUrl(link);
       // Else a seller could send anything to players.
       if (password !== null && !verifyPassword(password, account.passwordHash))
         return invalid('body.password', 'account-password');
-      if (token !== null && secretsOf(token).hash !== account.link?.hash)
+      if (link !== null && (token === null || secretsOf(token).hash !== account.link?.hash))
         return invalid('body.link', 'account-link');
       const { confirmations, noticesSetting, playerPage } = deps;
       const { host, port } = linkAddressFor(deps, ctx.hostname);
