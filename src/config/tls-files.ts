@@ -1,7 +1,6 @@
 // Reads the certificate and private key of `admin.tls` or of a listener, and checks that they match.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
 import { codeOf } from '../core/errors.js';
 import { ConfigError, configError, type Problem } from './config-error.js';
 import { Secret } from './units.js';
@@ -37,7 +36,8 @@ export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsP
     throw configError(`${where}.key`, `the private key in ${key} does not match the certificate in ${cert}`);
   }
   try {
-    createSecureContext({ cert: chain.text, key: secret.text });
+    // Loaded only here: it takes time at each start.
+    process.getBuiltinModule('node:tls').createSecureContext({ cert: chain.text, key: secret.text });
   } catch (error) {
     throw configError(
       `${where}.cert`,
