@@ -125,6 +125,30 @@ test('the daemon copies and migrates a database of an older version, and logs th
   assert.equal(events.length, 2);
 });
 
+test('the check of the database writes only when nothing was written since the last one', async (t) => {
+  const { store, dataDir, file } = await openTestStore(t);
+  await store.close();
+  const daemon = await openDaemonStore(options(dataDir));
+  t.after(() => daemon.close());
+  const claim = { name: 'node', folderId: 'folder', process: daemon.process, version: '1', leaseMs: 10_000 };
+  const load = { sessions: 1, accountsOnline: 1, bytesPerSecondUp: 0, bytesPerSecondDown: 0 };
+  assert.equal((await daemon.nodes.claim(claim)).ok, true);
+  /** Whether the check changes the write-ahead log. */
+  const writes = async (): Promise<boolean> => {
+    const before = await readFile(`${file}-wal`);
+    assert.equal(await daemon.check(), null);
+    return !before.equals(await readFile(`${file}-wal`));
+  };
+  assert.equal(await writes(), true);
+  const renewed = {
+    addresses: { socks: [], admin: [], players: null },
+    load: { ...load, cpuPercent: 0, databaseDelayMs: null },
+  };
+  assert.ok(await daemon.nodes.renew(claim, renewed));
+  assert.equal(await writes(), false);
+  assert.equal(await writes(), true);
+});
+
 test('the check of the database detects a damaged page that no query has read, and keeps reporting it', async (t) => {
   const { store, dataDir, file } = await openTestStore(t);
   await store.close();

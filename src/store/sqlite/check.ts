@@ -23,6 +23,12 @@ const FOUND_BY_CHECK: ReadonlySet<StorageProblem> = new Set([
   'database-replaced',
 ]);
 
+/** A query of knex. `__knexTxId` is set in a transaction; `changed`: the number of rows, or with `returning` the rows. */
+interface Ran {
+  readonly method?: string;
+  readonly __knexTxId?: string;
+}
+
 /**
  * @param access refuses writes while another file, or none, is at the path of the open file; and once the file is known to be damaged,
  *   because nobody knows whether it keeps what it accepts
@@ -43,6 +49,12 @@ export async function createSqliteCheck(
     if (problem === 'database-corrupt' || queryFault === null) queryFault = { problem, error };
   };
   for (const connections of [db, reads]) connections.on('query-error', recordFault);
+  /** A row was written since the last check, and committed: it takes the place of the write of the check. */
+  let isProven = false;
+  db.on('query-response', (changed: number | readonly unknown[], { method, __knexTxId }: Ran) => {
+    if (method !== 'update' || __knexTxId !== undefined) return;
+    if ((typeof changed === 'number' ? changed : changed.length) > 0) isProven = true;
+  });
   const scan = createSqliteScan(reads, recordFault);
 
   async function checkPlace(): Promise<StorageFault | null> {
@@ -65,7 +77,9 @@ export async function createSqliteCheck(
       if (misplaced) return misplaced;
       if (isDamaged) return queryFault ?? { problem: 'database-corrupt', error: undefined };
       scan.begin();
-      const failed = await writeApplicationId(db).then(() => null, faultOf);
+      const isNeeded = !isProven || queryFault !== null;
+      isProven = false;
+      const failed = isNeeded ? await writeApplicationId(db).then(() => null, faultOf) : null;
       const fault = failed ?? queryFault;
       // Damage is permanent. Any other fault has ended when a write succeeds and no query has failed since.
       if (queryFault?.problem !== 'database-corrupt') queryFault = null;
