@@ -26,7 +26,7 @@ export const addSessionCommands: AddCommands = (program) =>
     .lists(null, 'GET /sessions', [
       { ID: ({ id }) => id.slice(0, SHOWN_ID_CHARACTERS), 'USER NAME': 'username' },
       { CLIENT: ({ client }) => client.address, ORIGIN: 'clientOrigin', BY: 'clientProtocol' },
-      { DESTINATION: destinationOf, GAME: 'gameId' },
+      { DESTINATION: destinationOf, EXIT: 'exit', GAME: 'gameId' },
       { NODE: 'node', UP: 'bytesUp', DOWN: 'bytesDown', SINCE: 'openedAt' },
     ])
     .also(({ print }, { items, matched, total }) => {

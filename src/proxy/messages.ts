@@ -225,8 +225,8 @@ export type WorkerEvent =
       readonly token: number;
       readonly remotes: readonly Endpoint[];
     }
-  /** A way out of an exit (waysOf) works, or does not. */
-  | { readonly kind: 'exit-way'; readonly way: string; readonly isUp: boolean }
+  /** A way out of an exit (waysOf) works, or does not, for this reason. */
+  | { readonly kind: 'exit-way'; readonly way: string; readonly isUp: boolean; readonly reason: string }
   /** So many connections by an exit have failed since the last report. */
   | { readonly kind: 'exit-failed'; readonly exit: string; readonly count: number }
   | { readonly kind: 'exit-tried'; readonly token: number; readonly trial: ExitTrial }

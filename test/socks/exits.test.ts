@@ -225,7 +225,11 @@ for (const engine of ['native', 'node'] as const) {
       await seenBy(account);
       const isChange = (line: LogLine) => line.msg === 'exit does not answer' && line['exit'] === 'proxies';
       const change = await daemon.waitForLine(isChange);
-      assert.deepEqual([change['exit'], change['way']], ['proxies', `socks5://127.0.0.1:${port}`]);
+      const { exit, way, reason } = change;
+      assert.deepEqual(
+        [exit, way, reason],
+        ['proxies', `socks5://127.0.0.1:${port}`, 'upstream-ECONNREFUSED'],
+      );
       assert.equal(daemon.lines.filter(isChange).length, 1);
       // The connection to the proxy leaves from the exit's address.
       const line = await other.waitForLine((each) => each.msg === 'session ended');
@@ -293,7 +297,8 @@ for (const engine of ['native', 'node'] as const) {
       await api('POST', EXITS, { name: 'checked', upstreams: [...upstreams, refused] }, 201);
       const ofExit = (msg: string, way: string) => (line: LogLine) =>
         line.msg === msg && line['exit'] === 'checked' && line['way'] === way;
-      await daemon.waitForLine(ofExit('exit does not answer', `nobody@${second}`));
+      const unknown = await daemon.waitForLine(ofExit('exit does not answer', `nobody@${second}`));
+      assert.equal(unknown['reason'], 'upstream-login');
       await daemon.waitForLine(ofExit('exit does not answer', `child@${first}`));
       const isUps = async () => {
         const { upstreams: shown, state } = await api('GET', `${EXITS}/checked`);

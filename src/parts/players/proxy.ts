@@ -196,11 +196,11 @@ function observeExits(
 ): ProxyObserver['exits'] {
   return {
     failed: (exit, count) => exitFigures.failed(exit, count),
-    wayChanged(id, isUp) {
+    wayChanged(id, isUp, reason) {
       const wasUp = exitFigures.isUp(id);
       if (!exitFigures.setUp(id, isUp)) return;
       plane.tell({ kind: 'exit-ways', ways: exitFigures.ways });
-      if (!isUp) log.warn(readWay(id), 'exit does not answer');
+      if (!isUp) log.warn({ ...readWay(id), reason }, 'exit does not answer');
       else if (wasUp === false) log.info(readWay(id), 'exit answers again');
     },
   };

@@ -37,7 +37,10 @@ export interface ProxyObserver {
   /** Logins of a source are refused from now on. */
   penalty(penalty: Penalty): void;
   /** See WorkerExits. */
-  readonly exits: { wayChanged(way: string, isUp: boolean): void; failed(exit: string, count: number): void };
+  readonly exits: {
+    wayChanged(way: string, isUp: boolean, reason: string): void;
+    failed(exit: string, count: number): void;
+  };
   /** An imported hash was right: `salted` is to be stored in its place, unless it is no longer `before`. */
   rehashed(accountId: string, before: string, salted: string): void;
 }
@@ -285,7 +288,7 @@ export class PlaneWorker implements SessionWorker {
       case 'rehashed':
         return onRehashed(event);
       case 'exit-way':
-        return observer.exits.wayChanged(event.way, event.isUp);
+        return observer.exits.wayChanged(event.way, event.isUp, event.reason);
       case 'exit-failed':
         return observer.exits.failed(event.exit, event.count);
       case 'log':

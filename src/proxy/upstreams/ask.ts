@@ -64,7 +64,7 @@ export function askUpstreams(
         onFailed: (reply, reason) => {
           const [next, ...rest] = others;
           const isReached = running?.isConnected === true && !OF_PROXY.test(reason);
-          if (!isReached && !NOT_OF_PROXY.test(reason)) context.exits.setUp(upstream.id, false);
+          if (!isReached && !NOT_OF_PROXY.test(reason)) context.exits.setUp(upstream.id, false, reason);
           if (isReached || next === undefined) request.onFailed(reply, reason);
           else ask(next, rest);
         },

@@ -50,7 +50,7 @@ export class ExitChecks {
     this.#running += 1;
     const finish = (isUp: boolean, reason = ''): void => {
       this.#running -= 1;
-      if (!OF_DAEMON.test(reason)) this.#exits.setUp(id, isUp, true);
+      if (!OF_DAEMON.test(reason)) this.#exits.setUp(id, isUp, reason, true);
     };
     if (upstream === null) {
       const address = end?.address ?? (isIpv6 ? '::' : '0.0.0.0');

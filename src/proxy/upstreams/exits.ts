@@ -54,6 +54,8 @@ interface Known {
 /** Whether a way out of an exit works. */
 interface Health {
   isUp: boolean;
+  /** Why it does not. */
+  reason: string;
   /** Since when, in ms. */
   since: number;
   /** What the control plane knows. */
@@ -164,14 +166,14 @@ export class WorkerExits {
   }
 
   /**
-   * A way out works, or does not.
+   * A way out works, or does not, for this reason.
    * @param isCheck not by chance: a success is reported at once
    */
-  setUp(way: string, isUp: boolean, isCheck = false): void {
+  setUp(way: string, isUp: boolean, reason = '', isCheck = false): void {
     const known = this.#health.get(way);
     const since = isCheck && isUp ? Number.NEGATIVE_INFINITY : this.#now();
-    if (known === undefined) this.#health.set(way, { isUp, since, reported: null });
-    else if (known.isUp !== isUp || !isUp || isCheck) Object.assign(known, { isUp, since });
+    if (known === undefined) this.#health.set(way, { isUp, reason, since, reported: null });
+    else if (known.isUp !== isUp || !isUp || isCheck) Object.assign(known, { isUp, reason, since });
   }
 
   /** What the control plane knows of the ways, from all workers. */
@@ -192,11 +194,11 @@ export class WorkerExits {
     for (const [exit, count] of this.#failures) this.#report({ kind: 'exit-failed', exit, count });
     this.#failures.clear();
     for (const [way, health] of this.#health) {
-      const { isUp, since, reported } = health;
+      const { isUp, reason, since, reported } = health;
       const isLasting = !isUp || reported === null || this.#now() - since >= DEAD_FOR_MS;
       if (isUp === reported || !isLasting) continue;
       health.reported = isUp;
-      this.#report({ kind: 'exit-way', way, isUp });
+      this.#report({ kind: 'exit-way', way, isUp, reason });
     }
   }
 
