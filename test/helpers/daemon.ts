@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import type { Operator } from '../../src/core/auth/operator.js';
 import { databaseSection, dropDatabaseOf } from './database.js';
 import { basic, parseJson } from './http.js';
+import type { NewOperator } from './operators.js';
 import { killProcessesIn } from './processes.js';
 import { copySqliteTemplate, TEST_ADMIN } from './sqlite-template.js';
 import type { Scope } from './suite.js';
@@ -40,6 +42,8 @@ export interface DaemonOptions {
   readonly wrap?: readonly string[];
   /** Listening descriptors that it inherits, as from systemd. */
   readonly sockets?: readonly number[];
+  /** Operators that it finds in its database. */
+  readonly operators?: readonly NewOperator[];
 }
 
 export interface TestDaemon {
@@ -55,6 +59,8 @@ export interface TestDaemon {
   readonly stderr: () => string;
   /** Resolves with the first line that `matches`, logged before or after the call. Rejects after `timeoutMs`. */
   waitForLine(matches: (line: LogLine) => boolean, timeoutMs?: number): Promise<LogLine>;
+  /** Those of the options, as they are stored. */
+  readonly operators: readonly Operator[];
   /** Sends a request to the admin API with the admin's credentials. */
   api(
     method: string,
@@ -105,6 +111,7 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const database = await databaseSection(dataDir);
   const withAdmin = options.env?.['PULSEGATE_ADMIN_PASSWORD'] === undefined;
   if (database['client'] !== 'pg' && !options.dataDir) await copySqliteTemplate(dataDir, { withAdmin });
+  const operators = options.operators ? await storedOperators(dataDir, options.operators) : [];
   await writeFile(configFile, yamlOf(merge(merge(defaults(dataDir), { database }), options.config ?? {})));
 
   const bin = options.program === undefined ? BIN : join(options.program, 'bin/pulsegate.js');
@@ -203,6 +210,7 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
     lines,
     stderr: () => stderr,
     waitForLine,
+    operators,
     api,
     async addAccount(username, password, fields = {}) {
       const body = { Username: username, Password: password, ...fields };
@@ -217,6 +225,12 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
       return code;
     },
   };
+}
+
+/** Stores operators. The store is loaded only when a test has some. */
+async function storedOperators(dataDir: string, operators: readonly NewOperator[]): Promise<Operator[]> {
+  const { storeOperators } = await import('./operators.js');
+  return storeOperators(dataDir, operators);
 }
 
 /** Returns YAML with one key per line. JSON values are YAML too; importing the package costs each test file 30 ms of CPU time. */

@@ -14,10 +14,13 @@ const PASSWORD = 'a-good-password';
 describe('confirmation of a console session', async () => {
   const daemon = await startTestDaemon(suiteScope(), {
     config: { admin: { session: { confirmFor: '5s' } } },
+    operators: [
+      { name: 'kim', password: PASSWORD, role: 'viewer' },
+      { name: 'max', password: PASSWORD, role: 'operator' },
+    ],
   });
   const basic = daemon.api;
-  const added = await basic('POST', '/api/v1/operators', { name: 'kim', password: PASSWORD, role: 'viewer' });
-  const kim = `/api/v1/operators/${(added.json as { id: string }).id}`;
+  const [kim, max] = daemon.operators.map(({ id }) => `/api/v1/operators/${id}`) as [string, string];
   const untilOf = async (session: Console) =>
     ((await session.api('GET', '/api/v1/me')).json as { confirmedUntil: string | null }).confirmedUntil;
   const unconfirmed = async (credentials: Record<string, string> = {}) => {
@@ -117,12 +120,9 @@ describe('confirmation of a console session', async () => {
   });
 
   it('a new password revokes the tokens with it, unless they are to be kept', async () => {
-    const name = 'max';
-    const make = await basic('POST', '/api/v1/operators', { name, password: PASSWORD, role: 'operator' });
-    const path = `/api/v1/operators/${(make.json as { id: string }).id}`;
     let password = PASSWORD;
     const tokenOf = async () => {
-      const own = await signIn(daemon, { username: name, password });
+      const own = await signIn(daemon, { username: 'max', password });
       const created = await own.api('POST', '/api/v1/tokens', token);
       return { own, headers: { authorization: `Bearer ${(created.json as { secret: string }).secret}` } };
     };
@@ -131,7 +131,7 @@ describe('confirmation of a console session', async () => {
     const ways = [
       (own: Console, next: string, more: object) =>
         own.api('PUT', '/api/v1/settings/admin-password', { current: password, next, ...more }),
-      (_own: Console, next: string, more: object) => basic('PATCH', path, { password: next, ...more }),
+      (_own: Console, next: string, more: object) => basic('PATCH', max, { password: next, ...more }),
     ];
     for (const [index, change] of ways.entries()) {
       const { own, headers } = await tokenOf();
@@ -147,7 +147,7 @@ describe('confirmation of a console session', async () => {
       assert.match(audit.text, /"tokens":"revoked"/);
     }
     const { headers } = await tokenOf();
-    await basic('PATCH', path, { role: 'viewer' });
+    await basic('PATCH', max, { role: 'viewer' });
     assert.equal(await statusOf(headers), 200, 'another change keeps the tokens');
   });
 });
@@ -155,12 +155,10 @@ describe('confirmation of a console session', async () => {
 describe('guesses of one-time codes', async () => {
   const daemon = await startTestDaemon(suiteScope(), {
     config: { admin: { trustedProxies: ['127.0.0.1'], attempts: { maxCodeFailures: 6 } } },
+    operators: ['kim', 'lee'].map((name) => ({ name, password: PASSWORD, role: 'viewer' })),
   });
 
   it('are limited per user over all sources, but not at a source of a recent sign-in', async () => {
-    const basic = daemon.api;
-    for (const name of ['kim', 'lee'])
-      await basic('POST', '/api/v1/operators', { name, password: PASSWORD, role: 'viewer' });
     const from = (source: string) => ({ 'x-forwarded-for': source });
     const enrol = async (username: string, source: string) => {
       const session = await signIn(daemon, { username, password: PASSWORD }, from(source));

@@ -7,20 +7,18 @@ import { describe, it } from 'node:test';
 import { signIn } from '../../helpers/console.js';
 import { startTestDaemon } from '../../helpers/daemon.js';
 import { basic, parseExchange } from '../../helpers/http.js';
+import { manyOperators, operatorsInTurn } from '../../helpers/operators.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 const PASSWORD = 'a-good-password';
 
 describe('rights lost during a request', async () => {
-  const daemon = await startTestDaemon(suiteScope());
+  const daemon = await startTestDaemon(suiteScope(), {
+    operators: [...manyOperators('seller', 9, PASSWORD), ...manyOperators('operator', 2, PASSWORD)],
+  });
   const admin = await signIn(daemon);
-
-  async function addOperator(role: string): Promise<{ id: string; name: string; path: string }> {
-    const name = `${role}-${randomUUID()}`;
-    const added = await admin.api('POST', '/api/v1/operators', { name, password: PASSWORD, role });
-    const { id } = added.json as { id: string };
-    return { id, name, path: `/api/v1/operators/${id}` };
-  }
+  const nextOperator = operatorsInTurn(daemon.operators);
+  const pathOf = ({ id }: { id: string }) => `/api/v1/operators/${id}`;
 
   /** Sends the head, and resolves once the daemon has accepted it. The returned function sends the body and returns the response. */
   async function hold(method: string, path: string, body: string, headers: Readonly<Record<string, string>>) {
@@ -65,7 +63,9 @@ describe('rights lost during a request', async () => {
   for (const [route, requestOf] of Object.entries(requests)) {
     for (const [how, change] of Object.entries(losses)) {
       it(`an operator that is ${how} during a request by ${route} adds no account`, async () => {
-        const { name, path } = await addOperator('seller');
+        const operator = nextOperator('seller');
+        const { name } = operator;
+        const path = pathOf(operator);
         const username = `u-${randomUUID()}`;
         const [url, type, body] = requestOf(username);
         const finish = await hold('POST', url, body, {
@@ -82,7 +82,9 @@ describe('rights lost during a request', async () => {
   }
 
   it('a session that the administrator ended stays ended after a delayed request and after the operator is enabled again', async () => {
-    const { name, path } = await addOperator('operator');
+    const operator = nextOperator('operator');
+    const { name } = operator;
+    const path = pathOf(operator);
     const session = await signIn(daemon, { username: name, password: PASSWORD });
     const body = JSON.stringify({ current: PASSWORD, next: 'another-password' });
     const finish = await hold('PUT', '/api/v1/settings/admin-password', body, {
@@ -108,7 +110,9 @@ describe('rights lost during a request', async () => {
   });
 
   it("a token and a console session lose the operator's rights during a request, too", async () => {
-    const { name, path } = await addOperator('operator');
+    const operator = nextOperator('operator');
+    const { name } = operator;
+    const path = pathOf(operator);
     const session = await signIn(daemon, { username: name, password: PASSWORD });
     const made = await session.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:write'] });
     const { secret, token } = made.json as { secret: string; token: { id: string } };

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { ROLES, type Role } from '../../../src/core/auth/operator.js';
 import { routes } from '../../../src/http/v1/routes.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
 import { basic } from '../../helpers/http.js';
+import { manyOperators, operatorsInTurn } from '../../helpers/operators.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { fromBase32, totpCodes } from '../../helpers/totp.js';
 
@@ -139,17 +141,15 @@ const PASSWORD = 'a-good-password';
 const LIST = '/ProxyAccount/GetProxyAccountList';
 
 describe('operators', async () => {
-  const daemon = await startTestDaemon(suiteScope());
+  const daemon = await startTestDaemon(suiteScope(), {
+    operators: [
+      ...manyOperators('viewer', 9, PASSWORD),
+      ...manyOperators('seller', 1, PASSWORD),
+      ...manyOperators('operator', 5, PASSWORD),
+    ],
+  });
   const admin = await signIn(daemon);
-
-  async function addOperator(
-    role: string,
-    name = `${role}-${randomUUID()}`,
-  ): Promise<{ id: string; name: string }> {
-    const added = await admin.api('POST', '/api/v1/operators', { name, password: PASSWORD, role });
-    assert.equal(added.status, 201, added.text);
-    return added.json as { id: string; name: string };
-  }
+  const nextOperator = operatorsInTurn(daemon.operators);
   const signInAs = (username: string, more = {}) => signIn(daemon, { username, password: PASSWORD, ...more });
   const credentials = (name: string, password = PASSWORD) => ({ authorization: basic(name, password) });
 
@@ -160,13 +160,14 @@ describe('operators', async () => {
   it('every route refuses a role without the right, before it checks the request', async () => {
     const all = (await admin.api('GET', '/api/v1/me')).json as { operations: string[] };
     assert.deepEqual([...all.operations].sort(), Object.keys(DECISIONS).sort());
-    const may: Readonly<Record<string, readonly Decision[]>> = {
+    const may: Readonly<Record<Role, readonly Decision[]>> = {
       viewer: ['public', 'all', 'own', 'read', 'overview'],
       seller: ['public', 'all', 'own', 'read', 'write', 'seller'],
       operator: ['public', 'all', 'own', 'read', 'write', 'overview', 'operator'],
     };
-    for (const [role, allowed] of Object.entries(may)) {
-      const signedIn = await signInAs((await addOperator(role)).name);
+    for (const role of ROLES) {
+      const allowed = may[role];
+      const signedIn = await signInAs(nextOperator(role).name);
       const { operations } = (await signedIn.api('GET', '/api/v1/me')).json as { operations: string[] };
       for (const { method, path, operationId } of routes) {
         const decision = DECISIONS[operationId] ?? 'administrator';
@@ -186,7 +187,7 @@ describe('operators', async () => {
   });
 
   it('an operator signs in by name, and has its own role, password and audit entries', async () => {
-    const { name } = await addOperator('operator');
+    const { name } = nextOperator('operator');
     const signedIn = await signInAs(name);
     const other = await signInAs(name);
     const me = (await signedIn.api('GET', '/api/v1/me')).json as Record<string, unknown>;
@@ -220,7 +221,7 @@ describe('operators', async () => {
   });
 
   it('a token has at most the rights of its operator, is listed for the operator alone, and is removed with the operator', async () => {
-    const { id, name } = await addOperator('operator');
+    const { id, name } = nextOperator('operator');
     const signedIn = await signInAs(name);
     const ask = (scopes: string[]) => signedIn.api('POST', '/api/v1/tokens', { name: 'bill', scopes });
     assert.equal(codeOf(await ask(['settings:write'])), 'wrong-role');
@@ -235,7 +236,7 @@ describe('operators', async () => {
     const { actor } = (await auditEntriesOf(`t-${name}`))[0] ?? {};
     assert.equal(actor, `${name}/bill`);
 
-    const another = await signInAs((await addOperator('operator')).name);
+    const another = await signInAs(nextOperator('operator').name);
     const shown = await another.api('GET', '/api/v1/tokens');
     assert.deepEqual(shown.json, { items: [] });
     assert.equal((await another.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
@@ -266,7 +267,7 @@ describe('operators', async () => {
       null,
     ];
     for (const change of changes) {
-      const { id, name } = await addOperator('viewer');
+      const { id, name } = nextOperator('viewer');
       const signedIn = await signInAs(name);
       assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 200);
       const path = `/api/v1/operators/${id}`;
@@ -278,7 +279,7 @@ describe('operators', async () => {
   });
 
   it('each operator has its own second factor, which the administrator can reset', async () => {
-    const { id, name } = await addOperator('viewer');
+    const { id, name } = nextOperator('viewer');
     const signedIn = await signInAs(name);
     assert.equal((await fetchFrom(daemon, 'GET', LIST, credentials(name))).status, 200);
     const { next, codes } = await turnOnTotp(signedIn);
@@ -315,8 +316,8 @@ describe('operators', async () => {
   });
 
   it('the account API accepts operators with their rights, and answers with its own texts', async () => {
-    const viewer = (await addOperator('viewer')).name;
-    const operator = (await addOperator('operator')).name;
+    const viewer = nextOperator('viewer').name;
+    const operator = nextOperator('operator').name;
     const add = (name: string, username: string) =>
       fetchFrom(daemon, 'POST', '/ProxyAccount/AddProxyAccount', credentials(name), {
         Username: username,
@@ -331,7 +332,7 @@ describe('operators', async () => {
   });
 
   it('the name of an operator is unique and not the administrator’s; short passwords are refused', async () => {
-    const { name } = await addOperator('viewer');
+    const { name } = nextOperator('viewer');
     const add = (fields: object) =>
       admin.api('POST', '/api/v1/operators', {
         name: `n-${randomUUID()}`,

@@ -8,6 +8,7 @@ import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.j
 import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { basic } from '../../helpers/http.js';
+import { manyOperators, operatorsInTurn } from '../../helpers/operators.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { echo, hold, startTarget } from '../../helpers/targets.js';
@@ -24,23 +25,22 @@ describe('a seller', async () => {
   const playerPage = { enabled: true, mayChange: ['password', 'authorizedAddresses'] };
   const daemon = await startTestDaemon(scope, {
     config: { heartbeats: { interval: '1s' }, admin: { playerPage } },
+    operators: manyOperators('seller', 19, PASSWORD),
   });
+  const nextOperator = operatorsInTurn(daemon.operators);
   const admin = await signIn(daemon);
   let foreignId = '';
   let foreignSession = '';
   let seller: Console;
 
-  async function addSeller(budget?: Fields): Promise<{ id: string; name: string; console: Console }> {
-    const name = `shop-${randomUUID()}`;
-    const added = await admin.api('POST', '/api/v1/operators', {
-      name,
-      password: PASSWORD,
-      role: 'seller',
-      budget,
-    });
-    assert.equal(added.status, 201, added.text);
-    const { id } = added.json as { id: string };
-    return { id, name, console: await signIn(daemon, { username: name, password: PASSWORD }) };
+  async function newSeller(budget?: Fields): Promise<{ id: string; name: string; console: Console }> {
+    const { id, name } = nextOperator('seller');
+    const console = await signIn(daemon, { username: name, password: PASSWORD });
+    if (budget) {
+      const bounded = await admin.api('PATCH', `/api/v1/operators/${id}`, { budget });
+      assert.equal(bounded.status, 200, bounded.text);
+    }
+    return { id, name, console };
   }
   const create = (by: Console, fields: Fields = {}) =>
     by.api('POST', '/api/v1/accounts', { username: `p-${randomUUID()}`, ...fields });
@@ -65,7 +65,7 @@ describe('a seller', async () => {
       tags: [SECRET],
     });
     foreignId = idOf(made);
-    seller = (await addSeller()).console;
+    seller = (await newSeller()).console;
     const openSession = (username: string, password: string) =>
       connectThrough({ port: daemon.socks.port, username, password }, '127.0.0.1', target.port);
     const own = await create(seller, { username: 'own-player', password: 'secret', tags: ['own-tag'] });
@@ -144,7 +144,7 @@ describe('a seller', async () => {
   }
 
   it('sees in a preview what a change needs of its budget, and whether enough is left', async () => {
-    const { console: shop } = await addSeller({ accounts: 3, days: 100, bytes: null });
+    const { console: shop } = await newSeller({ accounts: 3, days: 100, bytes: null });
     const name = randomUUID();
     const previewOf = async (path: string, body: Fields) => {
       const answer = await shop.api('POST', path, { ...body, dryRun: true });
@@ -217,7 +217,7 @@ describe('a seller', async () => {
   });
 
   it('gets the reason for each line of an import that exceeds the budget', async () => {
-    const { console: shop } = await addSeller({ accounts: 201, days: null, bytes: null });
+    const { console: shop } = await newSeller({ accounts: 201, days: null, bytes: null });
     const name = randomUUID();
     // 200 lines are written together: the second part needs 200 accounts where one is left, the third needs that one.
     const lines = Array.from({ length: 401 }, (_, i) => `${name}-${i},word`);
@@ -241,7 +241,7 @@ describe('a seller', async () => {
   });
 
   it('gets at sign-in the number of its own accounts, and the limit of no authorized address', async () => {
-    const { name } = await addSeller();
+    const { name } = await newSeller();
     const signedIn = await fetchFrom(
       daemon,
       'POST',
@@ -275,7 +275,7 @@ describe('a seller', async () => {
   });
 
   it('changes only its own accounts by a bulk action without a filter or by an import', async () => {
-    const { console: shop } = await addSeller();
+    const { console: shop } = await newSeller();
     idOf(await create(shop));
     const bulk = await shop.api('POST', '/api/v1/accounts/bulk', {
       filter: {},
@@ -368,13 +368,13 @@ describe('a seller', async () => {
     };
     const deleted = idOf(await create(admin));
     await admin.api('DELETE', `/api/v1/accounts/${deleted}`);
-    const imported = await importOne((await addSeller()).console, deleted);
+    const imported = await importOne((await newSeller()).console, deleted);
     assert.ok(imported !== undefined && imported !== deleted);
     assert.equal(await importOne(admin, deleted), deleted, 'the administrator restores the id');
   });
 
   it('sees only its own accounts in the account API', async () => {
-    const { name, console: shop } = await addSeller({ accounts: 1, days: null, bytes: null });
+    const { name, console: shop } = await newSeller({ accounts: 1, days: null, bytes: null });
     const ask = (method: string, path: string, body?: unknown) =>
       fetchFrom(daemon, method, `/ProxyAccount/${path}`, { authorization: basic(name, PASSWORD) }, body);
     assert.deepEqual((await ask('GET', 'GetProxyAccountList')).json, []);
@@ -392,7 +392,7 @@ describe('a seller', async () => {
   });
 
   it('gets events of only its own accounts', async () => {
-    const { console: shop } = await addSeller();
+    const { console: shop } = await newSeller();
     const events = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: shop.cookie } });
     let text = '';
     const reading = (async () => {
@@ -413,7 +413,7 @@ describe('a seller', async () => {
   });
 
   it('gets accounts that the administrator hands over, and loses them when it is removed', async () => {
-    const { id, name, console: shop } = await addSeller({ accounts: 0, days: 0, bytes: 0 });
+    const { id, name, console: shop } = await newSeller({ accounts: 0, days: 0, bytes: 0 });
     const accounts = [idOf(await create(admin)), idOf(await create(admin))];
     const [first = '', second = ''] = accounts;
     const handed = await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: id });
@@ -447,21 +447,21 @@ describe('a seller', async () => {
   });
 
   it('leaves no valid player link when the owner of an account changes', async () => {
-    const { id, console: shop } = await addSeller();
+    const { id, console: shop } = await newSeller();
     const accounts = [idOf(await create(shop)), idOf(await create(shop))];
     const [first = '', second = ''] = accounts;
     const link = (id: string) => `/api/v1/accounts/${id}/subscription`;
     for (const account of accounts) assert.equal((await shop.api('POST', link(account))).status, 201);
     await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'own' });
     const revoke = async (account: string) => (await admin.api('DELETE', link(account))).status;
-    await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: (await addSeller()).id });
+    await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: (await newSeller()).id });
     assert.equal(await revoke(first), 404, 'handed over');
     await admin.api('DELETE', `/api/v1/operators/${id}`);
     assert.equal(await revoke(second), 404, 'its seller was removed');
   });
 
   it('is charged for all days of an import that counts them from the first login again', async () => {
-    const { console: shop } = await addSeller({ accounts: null, days: 15, bytes: null });
+    const { console: shop } = await newSeller({ accounts: null, days: 15, bytes: null });
     const username = `p-${randomUUID()}`;
     idOf(await create(shop, { username, expiresAt: inDays(10) }));
     const importDays = (days: number) =>
@@ -477,7 +477,7 @@ describe('a seller', async () => {
   });
 
   it('creates five accounts of a budget of five by twenty concurrent requests', async () => {
-    const { console: shop } = await addSeller({ accounts: 5, days: null, bytes: null });
+    const { console: shop } = await newSeller({ accounts: 5, days: null, bytes: null });
     const made = await Promise.all(Array.from({ length: 20 }, () => create(shop)));
     const refused = made.filter(({ status }) => status !== 201);
     assert.equal(refused.length, 15);
@@ -494,7 +494,7 @@ describe('a seller', async () => {
   });
 
   it('is charged for days exactly at creation, extension and renewal', async () => {
-    const { console: shop } = await addSeller({ accounts: null, days: 40, bytes: null });
+    const { console: shop } = await newSeller({ accounts: null, days: 40, bytes: null });
     const endless = await create(shop);
     assert.deepEqual(
       [endless.status, codeOf(endless)],
@@ -531,7 +531,7 @@ describe('a seller', async () => {
   });
 
   it('is charged for the quota of every period, and for a reset', async () => {
-    const { console: shop } = await addSeller({ accounts: null, days: null, bytes: 10_000 });
+    const { console: shop } = await newSeller({ accounts: null, days: null, bytes: 10_000 });
     const quota = (quotaBytes: number | null, quotaPeriod: string) => ({
       limits: { quotaBytes, quotaPeriod },
     });
@@ -558,7 +558,7 @@ describe('a seller', async () => {
   });
 
   it('is charged for traffic that was used when a change grants it again', async () => {
-    const { console: shop } = await addSeller({ accounts: null, days: null, bytes: 20_000 });
+    const { console: shop } = await newSeller({ accounts: null, days: null, bytes: 20_000 });
     const target = await startTarget(scope, echo);
     const terms = (quotaBytes: number, quotaPeriod: string, days: number) => ({
       limits: { quotaBytes, quotaPeriod },
@@ -600,7 +600,7 @@ describe('a seller', async () => {
   });
 
   it('cannot let a player wait for a first login who is connected', async () => {
-    const { console: shop } = await addSeller({ accounts: null, days: 20, bytes: null });
+    const { console: shop } = await newSeller({ accounts: null, days: 20, bytes: null });
     const target = await startTarget(scope, hold);
     const username = `p-${randomUUID()}`;
     const id = idOf(await create(shop, { username, password: 'secret', expiresAt: inDays(5) }));
@@ -620,7 +620,7 @@ describe('a seller', async () => {
   });
 
   it('uses only the exits that it has been given: in accounts, bulk actions, imports and plans', async () => {
-    const { id: sellerId, console: shop } = await addSeller();
+    const { id: sellerId, console: shop } = await newSeller();
     const addExit = async (name: string, sellers: readonly string[], status = 201) => {
       const added = await admin.api('POST', '/api/v1/exits', { name, addresses: ['127.0.0.9'], sellers });
       assert.equal(added.status, status, added.text);

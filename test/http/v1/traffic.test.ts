@@ -42,6 +42,7 @@ describe('the traffic report', async () => {
       traffic: { maxDays: 31 },
       heartbeats: { games: [{ id: 'arena', match: { ports: [target.port] } }] },
     },
+    operators: [{ name: 'shop', password: PASSWORD, role: 'seller' }],
   });
   const read = async (query: string, api = daemon.api): Promise<Report> => {
     const answer = await api('GET', `/api/v1/traffic?${query}`);
@@ -52,10 +53,6 @@ describe('the traffic report', async () => {
   const asSeller = async () => (await signIn(daemon, { username: 'shop', password: PASSWORD })).api;
 
   before(async () => {
-    const made = await daemon.api('POST', '/api/v1/operators', {
-      ...{ name: 'shop', password: PASSWORD, role: 'seller' },
-    });
-    assert.equal(made.status, 201, made.text);
     const exit = await daemon.api('POST', '/api/v1/exits', { name: 'jp', addresses: ['127.0.0.9'] });
     assert.equal(exit.status, 201, exit.text);
     const terms = [
