@@ -10,10 +10,10 @@ import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js
 import { dropDatabaseOf } from '../../helpers/database.js';
 import { basic } from '../../helpers/http.js';
 
-const PURCHASES = 200;
+const PURCHASES = 80;
 const AT_ONCE = 5;
 /** The daemon is killed when so many purchases are begun. */
-const KILLED_AT = [100];
+const KILLED_AT = [40];
 const FIRST_EXPIRY = Date.UTC(2040, 0, 1);
 const RENEWED_EXPIRY = Date.UTC(2040, 0, 31);
 
