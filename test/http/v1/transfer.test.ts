@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { before, describe, it, test } from 'node:test';
+import { describe, it } from 'node:test';
 import { MAX_EXITS } from '../../../src/core/exits/exit.js';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
@@ -14,6 +14,9 @@ import { suiteScope } from '../../helpers/suite.js';
 import { startTarget } from '../../helpers/targets.js';
 
 type Json = Record<string, unknown>;
+const MAX_IMPORT_BYTES = 65_536;
+const SHOP = { name: 'shop', role: 'seller', password: 'password of the shop' } as const;
+const MANY = scaled(10_000);
 const authorization = basic(ADMIN.username, ADMIN.password);
 
 async function importFile(daemon: TestDaemon, content: string, query = '', type = 'text/csv') {
@@ -26,7 +29,11 @@ const counts = (report: unknown) => {
 };
 
 describe('account files', async () => {
-  const daemon = await startTestDaemon(suiteScope());
+  const scope = suiteScope();
+  const [daemon, other] = await Promise.all([
+    startTestDaemon(scope, { config: { admin: { maxImport: '64KiB' } } }),
+    startTestDaemon(scope, { operators: [SHOP] }),
+  ]);
 
   it('a dry run reports every line; the import does the same', async () => {
     await daemon.addAccount('dry-old', 'secret', { Remarks: 'before' });
@@ -181,218 +188,218 @@ describe('account files', async () => {
     assert.equal((await ask('format=json')).status, 200);
     assert.equal(codeOf(await ask('format=json&withHashes=true')), 'wrong-scope');
   });
-});
 
-describe('outgoing addresses of CCProxy', async () => {
-  const daemon = await startTestDaemon(suiteScope());
-  const fileOf = (users: Readonly<Record<string, string>>): string =>
-    Object.entries(users)
-      .map(([name, address], n) => `[User00${n}]\nUserName=${name}\nPassword=x\nOutgoingIP=${address}\n`)
-      .join('');
-  const exits = async () =>
-    ((await daemon.api('GET', '/api/v1/exits')).json as { items: Json[] }).items.map(
-      ({ name, addresses, accounts }) => [name, addresses, accounts],
-    );
-  const exitOf = async (name: string) =>
-    ((await daemon.api('GET', `/api/v1/accounts?search=${name}`)).json as { items: Json[] }).items[0]?.[
-      'exit'
-    ];
-  const imported = async (users: Readonly<Record<string, string>>, query = '', auth = authorization) => {
-    const path = `/api/v1/accounts/import?format=ccproxy${query}`;
-    const headers = { authorization: auth, 'content-type': 'text/plain' };
-    const report = (await fetchFrom(daemon, 'POST', path, headers, fileOf(users))).json as Json;
-    return [report['added'], report['replaced'], report['failed'], report['exits'], report['lost']];
-  };
-  const lost = (setting: string) => [{ setting, accounts: 1 }];
-  const tokenOf = async (...scopes: string[]) => {
-    const made = (await daemon.api('POST', '/api/v1/tokens', { name: scopes.join(), scopes })).json as Json;
-    return `Bearer ${made['secret']}`;
-  };
-  const users = { o1: '127.0.0.2', o2: '127.0.0.3', o3: '127.0.0.2', o4: '203.0.113.1' };
-
-  it('become exits, one for each address of this machine, and accounts leave from theirs', async (t) => {
-    await daemon.api('POST', '/api/v1/exits', { name: '127.0.0.3', addresses: ['127.0.0.1'] });
-    assert.deepEqual(await imported(users, '&dryRun=true'), [4, 0, 0, 2, lost('outgoing-address')]);
-    assert.deepEqual(await exits(), [['127.0.0.3', ['127.0.0.1'], 0]], 'a dry run adds none');
-    assert.deepEqual(await imported(users), [4, 0, 0, 2, lost('outgoing-address')]);
-    assert.deepEqual(await exits(), [
-      ['127.0.0.2', ['127.0.0.2'], 2],
-      ['127.0.0.3', ['127.0.0.1'], 0],
-      ['127.0.0.3_2', ['127.0.0.3'], 1],
-    ]);
-    assert.deepEqual(await Promise.all(Object.keys(users).map(exitOf)), [
-      ...['127.0.0.2', '127.0.0.3_2', '127.0.0.2', null],
-    ]);
-    const seen: unknown[] = [];
-    const { port } = await startTarget(t, (socket) => {
-      seen.push(socket.remoteAddress);
-      socket.end();
-    });
-    for (const username of ['o1', 'o2', 'o4']) {
-      const account = { port: daemon.socks.port, username, password: 'x' };
-      (await connectThrough(account, '127.0.0.1', port)).destroy();
-    }
-    await eventually(() => assert.deepEqual(seen, ['127.0.0.2', '127.0.0.3', '127.0.0.1']));
-  });
-
-  it('are in an export, and an import of it gives accounts the same exits', async () => {
-    await daemon.api('POST', '/api/v1/exits', { name: 'two', addresses: ['127.0.0.2', '127.0.0.9'] });
-    const { json } = await daemon.api('POST', '/api/v1/accounts', { username: 'o5', exit: 'two' });
-    const query = 'format=ccproxy&sort=username';
-    const { text } = await fetchFrom(daemon, 'GET', `/api/v1/accounts/export?${query}`, { authorization });
-    assert.deepEqual(text.match(/^(?:UserName|OutgoingIP)=\S+/gm), [
-      ...['UserName=o1', 'OutgoingIP=127.0.0.2', 'UserName=o2', 'OutgoingIP=127.0.0.3'],
-      ...['UserName=o3', 'OutgoingIP=127.0.0.2', 'UserName=o4', 'OutgoingIP=0.0.0.0'],
-      ...['UserName=o5', 'OutgoingIP=0.0.0.0'],
-    ]);
-    const { id } = (json as { account: Json }).account;
-    await daemon.api('DELETE', `/api/v1/accounts/${id}`);
-    await daemon.api('DELETE', '/api/v1/exits/two');
-    const path = '/api/v1/accounts/import?format=ccproxy&existing=replace';
-    const headers = { authorization, 'content-type': 'text/plain' };
-    await fetchFrom(daemon, 'POST', path, headers, text.replace(/\[User005\][^[]*/, ''));
-    assert.deepEqual(await Promise.all(Object.keys(users).map(exitOf)), [
-      ...['127.0.0.2', '127.0.0.3_2', '127.0.0.2', null],
-    ]);
-  });
-
-  it('are those of existing accounts only when these are replaced', async () => {
-    const moved = { o1: '127.0.0.4', o2: '127.0.0.3' };
-    assert.deepEqual(await imported(moved, '&existing=keep'), [0, 0, 0, 0, []]);
-    assert.equal(await exitOf('o1'), '127.0.0.2');
-    assert.deepEqual(await imported(moved, '&existing=replace'), [0, 2, 0, 1, []]);
-    assert.deepEqual([await exitOf('o1'), await exitOf('o2')], ['127.0.0.4', '127.0.0.3_2']);
-  });
-
-  it('are left out without the rights, and the accounts are imported', async () => {
-    const accounts = await tokenOf('accounts:read', 'accounts:write');
-    assert.deepEqual(await imported({ r1: '127.0.0.2' }, '', accounts), [1, 0, 0, 0, lost('outgoing-exit')]);
-    const chooser = await tokenOf('accounts:read', 'accounts:write', 'egress:write');
-    assert.deepEqual(await imported({ r2: '127.0.0.2', r3: '127.0.0.9' }, '', chooser), [
-      ...[2, 0, 0, 0],
-      lost('outgoing-exit'),
-    ]);
-    assert.deepEqual([await exitOf('r1'), await exitOf('r2'), await exitOf('r3')], [null, '127.0.0.2', null]);
-  });
-
-  it('of sellers are those of exits that were given to them', async () => {
-    const password = 'password of the shop';
-    const made = await daemon.api('POST', '/api/v1/operators', { name: 'shop', role: 'seller', password });
-    const sellers = [(made.json as { id: string }).id];
-    assert.equal((await daemon.api('PATCH', '/api/v1/exits/127.0.0.4', { sellers })).status, 200);
-    const given = { s1: '127.0.0.4', s2: '127.0.0.2' };
-    assert.deepEqual(await imported(given, '', basic('shop', password)), [
-      ...[2, 0, 0, 0],
-      lost('outgoing-exit'),
-    ]);
-    // The administrator gives the seller's accounts no other exits either, and adds none for them.
-    const others = { s1: '127.0.0.2', s2: '127.0.0.9' };
-    assert.deepEqual(await imported(others, '&existing=replace'), [
-      ...[0, 2, 0, 0],
-      [{ setting: 'outgoing-exit', accounts: 2 }],
-    ]);
-    assert.deepEqual([await exitOf('s1'), await exitOf('s2')], ['127.0.0.4', null]);
-  });
-
-  it('end at as many exits as there can be', async () => {
-    const left = MAX_EXITS - (await exits()).length;
-    const many = Array.from({ length: left + 1 }, (_, n) => [`e-${n}`, `127.1.${n >> 7}.${(n & 127) + 1}`]);
-    const last = { ...Object.fromEntries(many), again: '127.1.0.1' };
-    assert.deepEqual(await imported(last), [left + 2, 0, 0, left, lost('outgoing-exits')]);
-    assert.equal((await exits()).length, MAX_EXITS);
-    const names = await Promise.all([`e-${left - 1}`, `e-${left}`, 'again'].map(exitOf));
-    assert.deepEqual(names, [many[left - 1]?.[1], null, '127.1.0.1']);
-  });
-});
-
-describe('accounts keep passwords, limits and usage when moved to another daemon', () => {
-  const scope = suiteScope();
-  let from: TestDaemon;
-  let to: TestDaemon;
-  before(async () => {
-    [from, to] = await Promise.all([startTestDaemon(scope), startTestDaemon(scope)]);
-  });
-  for (const [format, type] of [
-    ['csv', 'text/csv'],
-    ['json', 'application/json'],
-  ] as const)
-    it(`in a ${format} file`, async () => {
-      const header =
-        'username,password,expiresAt,quotaBytes,quotaPeriod,totalBytesUp,totalBytesDown,periodBytes\n';
-      const made = await importFile(
-        from,
-        `${header}alice,secret,2030-01-01T00:00:00,5000,never,300,200,400\n`,
+  describe('outgoing addresses of CCProxy', () => {
+    const fileOf = (users: Readonly<Record<string, string>>): string =>
+      Object.entries(users)
+        .map(([name, address], n) => `[User00${n}]\nUserName=${name}\nPassword=x\nOutgoingIP=${address}\n`)
+        .join('');
+    const exits = async () =>
+      ((await other.api('GET', '/api/v1/exits')).json as { items: Json[] }).items.map(
+        ({ name, addresses, accounts }) => [name, addresses, accounts],
       );
-      assert.deepEqual(counts(made.json), [1, 1, 0, 0, 0, 0]);
-      const exported = await from.api('GET', `/api/v1/accounts/export?format=${format}&withHashes=true`);
-      assert.equal(exported.status, 200);
-      assert.match(exported.headers.get('content-disposition') ?? '', /attachment; filename="accounts\./);
-      const report = await importFile(to, exported.text, `?format=${format}`, type);
-      assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
-      (await loggedInClient({ port: to.socks.port, username: 'alice', password: 'secret' })).destroy();
-      const { items } = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
-      const [alice] = items;
-      const usage = alice?.['usage'] as Json;
-      assert.deepEqual([usage['totalBytesUp'], usage['totalBytesDown']], [300, 200]);
-      assert.equal((alice?.['limits'] as Json | undefined)?.['quotaBytes'], 5_000);
-      assert.equal(alice?.['expiresAt'], '2030-01-01T00:00:00.000Z');
-      const again = await importFile(to, exported.text, `?format=${format}&existing=replace`, type);
-      assert.deepEqual(counts(again.json), [1, 0, 1, 0, 0, 0]);
-      const after = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
-      assert.deepEqual(after.items[0]?.['usage'], usage, 'usage is not counted twice');
-      for (const daemon of [from, to]) {
-        const { AID } = await daemon.account('alice');
-        assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${AID}`)).status, 200);
+    const exitOf = async (name: string) =>
+      ((await other.api('GET', `/api/v1/accounts?search=${name}`)).json as { items: Json[] }).items[0]?.[
+        'exit'
+      ];
+    const imported = async (users: Readonly<Record<string, string>>, query = '', auth = authorization) => {
+      const path = `/api/v1/accounts/import?format=ccproxy${query}`;
+      const headers = { authorization: auth, 'content-type': 'text/plain' };
+      const report = (await fetchFrom(other, 'POST', path, headers, fileOf(users))).json as Json;
+      return [report['added'], report['replaced'], report['failed'], report['exits'], report['lost']];
+    };
+    const lost = (setting: string) => [{ setting, accounts: 1 }];
+    const tokenOf = async (...scopes: string[]) => {
+      const made = (await other.api('POST', '/api/v1/tokens', { name: scopes.join(), scopes })).json as Json;
+      return `Bearer ${made['secret']}`;
+    };
+    const users = { o1: '127.0.0.2', o2: '127.0.0.3', o3: '127.0.0.2', o4: '203.0.113.1' };
+
+    it('become exits, one for each address of this machine, and accounts leave from theirs', async (t) => {
+      await other.api('POST', '/api/v1/exits', { name: '127.0.0.3', addresses: ['127.0.0.1'] });
+      assert.deepEqual(await imported(users, '&dryRun=true'), [4, 0, 0, 2, lost('outgoing-address')]);
+      assert.deepEqual(await exits(), [['127.0.0.3', ['127.0.0.1'], 0]], 'a dry run adds none');
+      assert.deepEqual(await imported(users), [4, 0, 0, 2, lost('outgoing-address')]);
+      assert.deepEqual(await exits(), [
+        ['127.0.0.2', ['127.0.0.2'], 2],
+        ['127.0.0.3', ['127.0.0.1'], 0],
+        ['127.0.0.3_2', ['127.0.0.3'], 1],
+      ]);
+      assert.deepEqual(await Promise.all(Object.keys(users).map(exitOf)), [
+        ...['127.0.0.2', '127.0.0.3_2', '127.0.0.2', null],
+      ]);
+      const seen: unknown[] = [];
+      const { port } = await startTarget(t, (socket) => {
+        seen.push(socket.remoteAddress);
+        socket.end();
+      });
+      for (const username of ['o1', 'o2', 'o4']) {
+        const account = { port: other.socks.port, username, password: 'x' };
+        (await connectThrough(account, '127.0.0.1', port)).destroy();
       }
+      await eventually(() => assert.deepEqual(seen, ['127.0.0.2', '127.0.0.3', '127.0.0.1']));
     });
-});
 
-test('a file that is too large or of another type is refused, and a truncated line fails', async (t) => {
-  const daemon = await startTestDaemon(t, { config: { admin: { maxImport: '1KiB' } } });
-  const head = 'username,password\n';
-  const exact = head + 'a,b\n'.padStart(1024 - head.length, '\n');
-  assert.equal(Buffer.byteLength(exact), 1024);
-  assert.equal((await importFile(daemon, exact)).status, 200);
-  const over = await importFile(daemon, `${exact}\n`);
-  assert.deepEqual([over.status, codeOf(over)], [413, 'too-large']);
-  // Without Content-Length it is refused in the middle of the upload, and the connection serves the next request.
-  const fields = `Host: localhost\r\nAuthorization: ${authorization}\r\n`;
-  const chunk = `4e20\r\n${'x'.repeat(20_000)}\r\n`;
-  const answers = await exchange(
-    daemon.adminUrl,
-    `POST /api/v1/accounts/import HTTP/1.1\r\n${fields}Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n` +
-      `${chunk.repeat(20)}0\r\n\r\nGET /api/v1/me HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`,
-  );
-  assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 200']);
-  const wrong = await importFile(daemon, head, '', 'application/xml');
-  assert.deepEqual([wrong.status, codeOf(wrong)], [415, 'unsupported-media-type']);
-  const cut = await importFile(daemon, 'username,password\n"a,b\n');
-  assert.deepEqual(counts(cut.json), [1, 0, 0, 0, 0, 1]);
-});
+    it('are in an export, and an import of it gives accounts the same exits', async () => {
+      await other.api('POST', '/api/v1/exits', { name: 'two', addresses: ['127.0.0.2', '127.0.0.9'] });
+      const { json } = await other.api('POST', '/api/v1/accounts', { username: 'o5', exit: 'two' });
+      const query = 'format=ccproxy&sort=username&search=o';
+      const { text } = await fetchFrom(other, 'GET', `/api/v1/accounts/export?${query}`, { authorization });
+      assert.deepEqual(text.match(/^(?:UserName|OutgoingIP)=\S+/gm), [
+        ...['UserName=o1', 'OutgoingIP=127.0.0.2', 'UserName=o2', 'OutgoingIP=127.0.0.3'],
+        ...['UserName=o3', 'OutgoingIP=127.0.0.2', 'UserName=o4', 'OutgoingIP=0.0.0.0'],
+        ...['UserName=o5', 'OutgoingIP=0.0.0.0'],
+      ]);
+      const { id } = (json as { account: Json }).account;
+      await other.api('DELETE', `/api/v1/accounts/${id}`);
+      await other.api('DELETE', '/api/v1/exits/two');
+      const path = '/api/v1/accounts/import?format=ccproxy&existing=replace';
+      const headers = { authorization, 'content-type': 'text/plain' };
+      await fetchFrom(other, 'POST', path, headers, text.replace(/\[User005\][^[]*/, ''));
+      assert.deepEqual(await Promise.all(Object.keys(users).map(exitOf)), [
+        ...['127.0.0.2', '127.0.0.3_2', '127.0.0.2', null],
+      ]);
+    });
 
-const MANY = scaled(10_000);
+    it('are those of existing accounts only when these are replaced', async () => {
+      const moved = { o1: '127.0.0.4', o2: '127.0.0.3' };
+      assert.deepEqual(await imported(moved, '&existing=keep'), [0, 0, 0, 0, []]);
+      assert.equal(await exitOf('o1'), '127.0.0.2');
+      assert.deepEqual(await imported(moved, '&existing=replace'), [0, 2, 0, 1, []]);
+      assert.deepEqual([await exitOf('o1'), await exitOf('o2')], ['127.0.0.4', '127.0.0.3_2']);
+    });
 
-test(`${MANY} accounts are imported without delaying logins`, async (t) => {
-  const daemon = await startTestDaemon(t);
-  await daemon.addAccount('player', 'secret');
-  const hash = 'sha256$00000000000000000000000000000000$'.padEnd(104, '0');
-  const rows = Array.from({ length: MANY }, (_, i) => `import${i},${hash},imported`);
-  let isDone = false;
-  const importing = importFile(daemon, `username,passwordHash,remarks\n${rows.join('\n')}\n`).finally(() => {
-    isDone = true;
+    it('are left out without the rights, and the accounts are imported', async () => {
+      const accounts = await tokenOf('accounts:read', 'accounts:write');
+      assert.deepEqual(await imported({ r1: '127.0.0.2' }, '', accounts), [
+        1,
+        0,
+        0,
+        0,
+        lost('outgoing-exit'),
+      ]);
+      const chooser = await tokenOf('accounts:read', 'accounts:write', 'egress:write');
+      assert.deepEqual(await imported({ r2: '127.0.0.2', r3: '127.0.0.9' }, '', chooser), [
+        ...[2, 0, 0, 0],
+        lost('outgoing-exit'),
+      ]);
+      assert.deepEqual(
+        [await exitOf('r1'), await exitOf('r2'), await exitOf('r3')],
+        [null, '127.0.0.2', null],
+      );
+    });
+
+    it('of sellers are those of exits that were given to them', async () => {
+      const sellers = other.operators.map(({ id }) => id);
+      assert.equal((await other.api('PATCH', '/api/v1/exits/127.0.0.4', { sellers })).status, 200);
+      const given = { s1: '127.0.0.4', s2: '127.0.0.2' };
+      assert.deepEqual(await imported(given, '', basic(SHOP.name, SHOP.password)), [
+        ...[2, 0, 0, 0],
+        lost('outgoing-exit'),
+      ]);
+      // The administrator gives the seller's accounts no other exits either, and adds none for them.
+      const others = { s1: '127.0.0.2', s2: '127.0.0.9' };
+      assert.deepEqual(await imported(others, '&existing=replace'), [
+        ...[0, 2, 0, 0],
+        [{ setting: 'outgoing-exit', accounts: 2 }],
+      ]);
+      assert.deepEqual([await exitOf('s1'), await exitOf('s2')], ['127.0.0.4', null]);
+    });
+
+    it('end at as many exits as there can be', async () => {
+      const left = MAX_EXITS - (await exits()).length;
+      const many = Array.from({ length: left + 1 }, (_, n) => [`e-${n}`, `127.1.${n >> 7}.${(n & 127) + 1}`]);
+      const last = { ...Object.fromEntries(many), again: '127.1.0.1' };
+      assert.deepEqual(await imported(last), [left + 2, 0, 0, left, lost('outgoing-exits')]);
+      assert.equal((await exits()).length, MAX_EXITS);
+      const names = await Promise.all([`e-${left - 1}`, `e-${left}`, 'again'].map(exitOf));
+      assert.deepEqual(names, [many[left - 1]?.[1], null, '127.1.0.1']);
+    });
   });
-  let logins = 0;
-  while (!isDone) {
-    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
-    if (!isDone) logins += 1;
-    client.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const report = await importing;
-  assert.deepEqual(counts(report.json), [MANY, MANY, 0, 0, 0, 0], report.text.slice(0, 500));
-  const { lines, linesLeftOut } = report.json as { lines: unknown[]; linesLeftOut: number };
-  assert.deepEqual([lines.length, linesLeftOut], [1_000, MANY - 1_000]);
-  t.diagnostic(`${logins} logins meanwhile`);
-  // A login that waited for the import would wait for all of it.
-  assert.ok(logins > 2, `${logins} logins`);
+
+  describe('keep passwords, limits and usage when moved to another daemon', () => {
+    const [from, to] = [other, daemon];
+    for (const [format, type] of [
+      ['csv', 'text/csv'],
+      ['json', 'application/json'],
+    ] as const)
+      it(`in a ${format} file`, async () => {
+        const header =
+          'username,password,expiresAt,quotaBytes,quotaPeriod,totalBytesUp,totalBytesDown,periodBytes\n';
+        const made = await importFile(
+          from,
+          `${header}alice,secret,2030-01-01T00:00:00,5000,never,300,200,400\n`,
+        );
+        assert.deepEqual(counts(made.json), [1, 1, 0, 0, 0, 0]);
+        const exported = await from.api(
+          'GET',
+          `/api/v1/accounts/export?format=${format}&withHashes=true&search=alice`,
+        );
+        assert.equal(exported.status, 200);
+        assert.match(exported.headers.get('content-disposition') ?? '', /attachment; filename="accounts\./);
+        const report = await importFile(to, exported.text, `?format=${format}`, type);
+        assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
+        (await loggedInClient({ port: to.socks.port, username: 'alice', password: 'secret' })).destroy();
+        const { items } = (await to.api('GET', '/api/v1/accounts?search=alice')).json as { items: Json[] };
+        const [alice] = items;
+        const usage = alice?.['usage'] as Json;
+        assert.deepEqual([usage['totalBytesUp'], usage['totalBytesDown']], [300, 200]);
+        assert.equal((alice?.['limits'] as Json | undefined)?.['quotaBytes'], 5_000);
+        assert.equal(alice?.['expiresAt'], '2030-01-01T00:00:00.000Z');
+        const again = await importFile(to, exported.text, `?format=${format}&existing=replace`, type);
+        assert.deepEqual(counts(again.json), [1, 0, 1, 0, 0, 0]);
+        const after = (await to.api('GET', '/api/v1/accounts?search=alice')).json as { items: Json[] };
+        assert.deepEqual(after.items[0]?.['usage'], usage, 'usage is not counted twice');
+        for (const daemon of [from, to]) {
+          const { AID } = await daemon.account('alice');
+          assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${AID}`)).status, 200);
+        }
+      });
+  });
+
+  it('that are too large or of another type are refused, and a truncated line fails', async () => {
+    const head = 'username,password\n';
+    const exact = head + 'a,b\n'.padStart(MAX_IMPORT_BYTES - head.length, '\n');
+    assert.equal(Buffer.byteLength(exact), MAX_IMPORT_BYTES);
+    assert.equal((await importFile(daemon, exact)).status, 200);
+    const over = await importFile(daemon, `${exact}\n`);
+    assert.deepEqual([over.status, codeOf(over)], [413, 'too-large']);
+    // Without Content-Length it is refused in the middle of the upload, and the connection serves the next request.
+    const fields = `Host: localhost\r\nAuthorization: ${authorization}\r\n`;
+    const chunk = `4e20\r\n${'x'.repeat(20_000)}\r\n`;
+    const answers = await exchange(
+      daemon.adminUrl,
+      `POST /api/v1/accounts/import HTTP/1.1\r\n${fields}Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n` +
+        `${chunk.repeat(20)}0\r\n\r\nGET /api/v1/me HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`,
+    );
+    assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 200']);
+    const wrong = await importFile(daemon, head, '', 'application/xml');
+    assert.deepEqual([wrong.status, codeOf(wrong)], [415, 'unsupported-media-type']);
+    const cut = await importFile(daemon, 'username,password\n"a,b\n');
+    assert.deepEqual(counts(cut.json), [1, 0, 0, 0, 0, 1]);
+  });
+
+  it(`of ${MANY} accounts are imported without delaying logins`, async (t) => {
+    await other.addAccount('player', 'secret');
+    const hash = 'sha256$00000000000000000000000000000000$'.padEnd(104, '0');
+    const rows = Array.from({ length: MANY }, (_, i) => `many${i},${hash},imported`);
+    let isDone = false;
+    const importing = importFile(other, `username,passwordHash,remarks\n${rows.join('\n')}\n`).finally(() => {
+      isDone = true;
+    });
+    let logins = 0;
+    while (!isDone) {
+      const client = await loggedInClient({ port: other.socks.port, username: 'player', password: 'secret' });
+      if (!isDone) logins += 1;
+      client.destroy();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const report = await importing;
+    assert.deepEqual(counts(report.json), [MANY, MANY, 0, 0, 0, 0], report.text.slice(0, 500));
+    const { lines, linesLeftOut } = report.json as { lines: unknown[]; linesLeftOut: number };
+    assert.deepEqual([lines.length, linesLeftOut], [1_000, MANY - 1_000]);
+    t.diagnostic(`${logins} logins meanwhile`);
+    // A login that waited for the import would wait for all of it.
+    assert.ok(logins > 2, `${logins} logins`);
+  });
 });
