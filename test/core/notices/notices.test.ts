@@ -1,6 +1,6 @@
 // Notices of the daemon to a webhook: alerts and digests are signed, retried, and delivered once, also over a restart.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { Knex } from 'knex';
 import { connectPg } from '../../../src/store/pg/connect.js';
 import { connectSqlite } from '../../../src/store/sqlite/connect.js';
@@ -11,6 +11,7 @@ import { assertSigned, type Received, startReceiver } from '../../helpers/event-
 import { eventually } from '../../helpers/eventually.js';
 import { needs } from '../../helpers/programs.js';
 import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
+import { suiteScope } from '../../helpers/suite.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
 const SECRET = `whsec_${Buffer.from('a key of some bytes').toString('base64')}`;
@@ -18,7 +19,7 @@ const SECRET = `whsec_${Buffer.from('a key of some bytes').toString('base64')}`;
 const notices = (url: string) => ({
   url,
   secret: SECRET,
-  lookEvery: '50ms',
+  lookEvery: '200ms',
   expiryDays: [3],
   loginFailures: 3,
 });
@@ -176,48 +177,45 @@ test('a notice that a killed daemon could not deliver is delivered once by the n
   assert.equal(new Set(named(lost).map(({ json }) => json.id)).size, 1, 'each try has the same id');
 });
 
-test('a failed run causes a notice', async (t) => {
-  const receiver = await startReceiver(t);
-  const daemon = await startTestDaemon(t, {
+describe('a notice', needs('openssl'), async () => {
+  const scope = suiteScope();
+  /** Takes all but those of the token `refused`. */
+  const receiver = await startReceiver(
+    scope,
+    Array(1_000).fill(500),
+    ({ data }) => data['name'] === 'refused',
+  );
+  const { certFile: cert, keyFile: key } = makeCertificate(scope, { days: 13 });
+  const daemon = await startTestDaemon(scope, {
     config: {
       notices: notices(receiver.url),
+      events: { backoff: '10ms', maxTries: 2 },
       agents: { broken: { type: 'command', command: ['node', '-e', 'process.exit(3)'] } },
-    },
-  });
-  await firstAlert(daemon, receiver.received);
-  const sent = await daemon.api('POST', '/api/v1/agents/broken/messages', { message: 'hello' });
-  assert.equal(sent.status, 202, sent.text);
-  const [failed] = await receiver.waitFor('run.failed');
-  const { runId } = sent.json as { runId: string };
-  assert.deepEqual([failed?.json.data['run'], failed?.json.data['agent']], [runId, 'broken']);
-});
-
-test('a certificate that expires soon causes a notice', needs('openssl'), async (t) => {
-  const receiver = await startReceiver(t);
-  const { certFile: cert, keyFile: key } = makeCertificate(t, { days: 13 });
-  const daemon = await startTestDaemon(t, {
-    config: {
-      notices: notices(receiver.url),
       socks: { listeners: [{ host: '127.0.0.1', port: 0, tls: { cert, key } }] },
     },
   });
   await firstAlert(daemon, receiver.received);
-  const [found] = await receiver.waitFor('certificate.expiring');
-  assert.equal(found?.json.data['certificate'], 'socks.listeners[0].tls');
-});
 
-test('a notice fails after maxTries attempts', async (t) => {
-  const receiver = await startReceiver(t, Array(1_000).fill(500));
-  const config = { notices: notices(receiver.url), events: { backoff: '10ms', maxTries: 2 } };
-  const daemon = await startTestDaemon(t, { config });
-  await firstAlert(daemon, receiver.received);
-  const line = await daemon.waitForLine(
-    ({ msg, type }) => msg === 'notice not delivered' && type === 'token.create',
-  );
-  assert.ok(line);
-  const { items } = (await daemon.api('GET', '/api/v1/event-deliveries?state=failed')).json as {
-    items: { id: string }[];
-  };
-  const [failed] = items.map(({ id }) => receiver.received.filter(({ json }) => json.id === id).length);
-  assert.equal(failed, 2);
+  it('is sent after a failed run', async () => {
+    const sent = await daemon.api('POST', '/api/v1/agents/broken/messages', { message: 'hello' });
+    assert.equal(sent.status, 202, sent.text);
+    const [failed] = await receiver.waitFor('run.failed');
+    const { runId } = sent.json as { runId: string };
+    assert.deepEqual([failed?.json.data['run'], failed?.json.data['agent']], [runId, 'broken']);
+  });
+
+  it('is sent before a certificate expires', async () => {
+    const [found] = await receiver.waitFor('certificate.expiring');
+    assert.equal(found?.json.data['certificate'], 'socks.listeners[0].tls');
+  });
+
+  it('fails after maxTries attempts', async () => {
+    await makeToken(daemon, 'refused');
+    await daemon.waitForLine(({ msg, type }) => msg === 'notice not delivered' && type === 'token.create');
+    const { items } = (await daemon.api('GET', '/api/v1/event-deliveries?state=failed')).json as {
+      items: { id: string }[];
+    };
+    const [failed] = items.map(({ id }) => receiver.received.filter(({ json }) => json.id === id).length);
+    assert.equal(failed, 2);
+  });
 });
