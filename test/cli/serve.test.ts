@@ -20,7 +20,6 @@ const FREE_PORTS =
   'socks: { port: 0 }\nadmin: { port: 0, host: 127.0.0.1 }\nshutdownGrace: 1s\ncontrolPlaneNice: 0';
 
 interface ServeOptions {
-  readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Called before the daemon is ready. */
   readonly starting?: (child: ChildProcess) => Promise<void>;
@@ -30,9 +29,9 @@ interface ServeOptions {
 async function serve(
   t: { after(close: () => unknown): void },
   folder: string,
-  { args = [], env = {}, starting }: ServeOptions = {},
+  { env = {}, starting }: ServeOptions = {},
 ) {
-  const child = spawn(process.execPath, [BIN, 'serve', ...args], {
+  const child = spawn(process.execPath, [BIN, 'serve'], {
     cwd: folder,
     env: { ...plainEnvironment(), ...env },
   });
@@ -58,67 +57,90 @@ async function serve(
   return { child, ready, lines, stderr, closed };
 }
 
-describe('serve', () => {
-  it('shows the generated password at the first successful start', async (t) => {
-    const { folder } = await commandLine(t, FREE_PORTS);
-    const otherServer = createServer().listen(0, '127.0.0.1');
-    t.after(() => otherServer.close());
-    await once(otherServer, 'listening');
-    const { port } = otherServer.address() as AddressInfo;
-    await assert.rejects(serve(t, folder, { env: { PULSEGATE_ADMIN__PORT: String(port) } }), /in use/);
-    const { child, ready, stderr, closed } = await serve(t, folder);
-    child.kill('SIGTERM');
-    await closed;
-    const [, password = ''] = /password {3}(\S+)/.exec(await stderr) ?? [];
-    assert.match(password, /^[\w-]{24}$/, await stderr);
-    assert.ok(ready['admin']);
+describe('serve in a new folder', async () => {
+  const scope = suiteScope();
+  const cli = await commandLine(scope, FREE_PORTS);
+  const otherServer = createServer().listen(0, '127.0.0.1');
+  scope.after(() => otherServer.close());
+  await once(otherServer, 'listening');
+  const { port: takenPort } = otherServer.address() as AddressInfo;
+  const refused = {
+    socks: await cli.run(['serve', '--socks-port', String(takenPort)]),
+    admin: await cli.run(['serve', '--admin-port', String(takenPort)]),
+  };
+  // The first start that is successful, and the next one.
+  const first = await serve(scope, cli.folder);
+  first.child.kill('SIGTERM');
+  await first.closed;
+  const banner = await first.stderr;
+  const [, password = ''] = /^ +password +(\S+)$/m.exec(banner) ?? [];
+  const second = await serve(scope, cli.folder);
+  const statusWith = async (word: string) => {
+    const authorization = `Basic ${btoa(`admin:${word}`)}`;
+    const url = `http://${second.ready['admin']}/ProxyAccount/GetProxyAccountList`;
+    return (await fetch(url, { headers: { authorization } })).status;
+  };
+  const statusOfGenerated = await statusWith(password);
+  const args = ['admin', 'set-password', '--password-stdin'];
+  const set = await cli.run(args, { stdin: 'another one' });
+  const statusOfSet = await eventually(async () => {
+    const status = await statusWith('another one');
+    return status === 200 && status;
+  });
+  second.child.kill('SIGINT');
+  await second.closed;
+
+  for (const [name, { code, stderr }] of Object.entries(refused))
+    it(`refuses a port for ${name} that is taken, in one message without a stack`, () => {
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`${name}: 127\\.0\\.0\\.1:${takenPort} is in use by another program\\..*${name}\\.port`),
+      );
+      assert.doesNotMatch(stderr, /^ +at /m);
+    });
+
+  it('shows the generated password at the first successful start', () => {
+    assert.doesNotMatch(refused.admin.stderr, /password/);
+    assert.match(password, /^[\w-]{24}$/, banner);
   });
 
-  it('logs its addresses, and exits with 0 on SIGTERM and SIGINT', async (t) => {
-    const { folder } = await commandLine(t, FREE_PORTS);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const { child, ready, lines, closed } = await serve(t, folder);
-      assert.match(String(ready['socks']), /^127\.0\.0\.1:\d+$/);
-      assert.match(String(ready['admin']), /^127\.0\.0\.1:\d+$/);
-      assert.equal(ready['dataDir'], join(folder, 'data'));
-      child.kill(signal);
-      await closed;
-      assert.equal(child.exitCode, 0);
-      assert.deepEqual(lines.map(({ msg }) => msg).slice(-2), ['stopping', 'stopped']);
-    }
-  });
-
-  it('shows the generated password once, with a command that uses it', async (t) => {
-    const { folder } = await commandLine(t, FREE_PORTS);
-    const first = await serve(t, folder);
-    first.child.kill();
-    const banner = await first.stderr;
-    const [, password = ''] = /^ +password +(\S+)$/m.exec(banner) ?? [];
-    assert.match(password, /^[\w-]{24}$/);
+  it('shows the generated password once, with a command that uses it', async () => {
     assert.match(
       banner,
       new RegExp(`curl -u 'admin:${password}' http://127\\.0\\.0\\.1:\\d+/ProxyAccount/GetProxyAccountList`),
     );
     assert.ok(first.lines.every((line) => !JSON.stringify(line).includes(password)));
-    const second = await serve(t, folder);
-    const statusWith = async (password: string) => {
-      const authorization = `Basic ${btoa(`admin:${password}`)}`;
-      const url = `http://${second.ready['admin']}/ProxyAccount/GetProxyAccountList`;
-      return (await fetch(url, { headers: { authorization } })).status;
-    };
-    assert.equal(await statusWith(password), 200);
-    const set = await runCommand(folder, ['admin', 'set-password', '--password-stdin'], {
-      stdin: 'another one',
-    });
-    assert.deepEqual([set.code, set.stdout], [0, 'Password of admin changed.\n']);
-    await eventually(async () => assert.equal(await statusWith('another one'), 200));
-    second.child.kill();
     assert.equal(await second.stderr, '');
+    assert.equal(statusOfGenerated, 200);
   });
 
-  it('does not write the generated password to the journal', async (t) => {
+  it('accepts a password that a command has set', () => {
+    assert.deepEqual([set.code, set.stdout], [0, 'Password of admin changed.\n']);
+    assert.equal(statusOfSet, 200);
+  });
+
+  for (const [signal, { child, ready, lines }] of Object.entries({ SIGTERM: first, SIGINT: second }))
+    it(`logs its addresses, and exits with 0 on ${signal}`, () => {
+      assert.match(String(ready['socks']), /^127\.0\.0\.1:\d+$/);
+      assert.match(String(ready['admin']), /^127\.0\.0\.1:\d+$/);
+      assert.equal(ready['dataDir'], join(cli.folder, 'data'));
+      assert.equal(child.exitCode, 0);
+      assert.deepEqual(lines.map(({ msg }) => msg).slice(-2), ['stopping', 'stopped']);
+    });
+});
+
+describe('serve', () => {
+  it('does not write the generated password to the journal, and applies SIGHUP that comes during the start after it', async (t) => {
     const { folder } = await commandLine(t, FREE_PORTS);
-    const { child, stderr } = await serve(t, folder, { env: { INVOCATION_ID: 'x' } });
+    const { child, lines, stderr } = await serve(t, folder, {
+      env: { INVOCATION_ID: 'x' },
+      async starting(child) {
+        await eventually(() => existsSync(join(folder, 'data')));
+        child.kill('SIGHUP');
+      },
+    });
+    await eventually(() => lines.some(({ msg }) => msg === 'configuration reloaded'));
     child.kill();
     assert.equal(
       await stderr,
@@ -126,18 +148,11 @@ describe('serve', () => {
     );
   });
 
-  it('writes the ready line at every log level', async (t) => {
-    const { folder } = await commandLine(t, FREE_PORTS);
-    const { ready, lines } = await serve(t, folder, { args: ['--log-level', 'silent'] });
-    assert.equal(ready['level'], 'info');
-    assert.equal(lines.length, 1);
-  });
-
   for (const gone of ['stdout', 'stderr'] as const) {
-    it(`continues without a reader of its ${gone}`, async (t) => {
+    it(`continues without a reader of its ${gone}, and writes both texts at every log level`, async (t) => {
       const { folder } = await commandLine(t, FREE_PORTS);
       // Both get a text when the daemon is ready: stdout the ready line, and stderr the generated password.
-      const child = spawn(process.execPath, [BIN, 'serve', '--log-level', 'error'], {
+      const child = spawn(process.execPath, [BIN, 'serve', '--log-level', 'silent'], {
         cwd: folder,
         env: plainEnvironment(),
       });
@@ -161,19 +176,12 @@ describe('serve', () => {
       child.kill('SIGTERM');
       await closed;
       assert.equal(child.exitCode, 0);
+      if (gone === 'stdout') return;
+      const [ready = '', ...others] = output.trimEnd().split('\n');
+      assert.equal((JSON.parse(ready) as { level: string }).level, 'info');
+      assert.deepEqual(others, []);
     });
   }
-
-  it('applies SIGHUP that comes during the start after it', async (t) => {
-    const { folder } = await commandLine(t, FREE_PORTS);
-    const { lines } = await serve(t, folder, {
-      async starting(child) {
-        await eventually(() => existsSync(join(folder, 'data')));
-        child.kill('SIGHUP');
-      },
-    });
-    await eventually(() => lines.some(({ msg }) => msg === 'configuration reloaded'));
-  });
 
   it('exits on a second signal although a session is open', async (t) => {
     const daemon = await startTestDaemon(t, { config: { shutdownGrace: '1h' } });
@@ -199,23 +207,6 @@ describe('serve', () => {
 });
 
 describe('serve refuses to start, in one message without a stack', () => {
-  it('when a port is taken', async (t) => {
-    const otherServer = createServer().listen(0, '127.0.0.1');
-    await once(otherServer, 'listening');
-    t.after(() => otherServer.close());
-    const { port } = otherServer.address() as { port: number };
-    const cli = await commandLine(t, FREE_PORTS);
-    for (const name of ['socks', 'admin']) {
-      const { code, stderr } = await cli.run(['serve', `--${name}-port`, String(port)]);
-      assert.equal(code, 1);
-      assert.match(
-        stderr,
-        new RegExp(`${name}: 127\\.0\\.0\\.1:${port} is in use by another program\\..*${name}\\.port`),
-      );
-      assert.doesNotMatch(stderr, /^ +at /m);
-    }
-  });
-
   it('when the address does not belong to this machine', async (t) => {
     const cli = await commandLine(t, FREE_PORTS);
     const { code, stderr } = await cli.run(['serve', '--socks-host', '192.0.2.1']);
