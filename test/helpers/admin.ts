@@ -90,6 +90,8 @@ interface TestAdminOptions
   readonly attempts?: typeof ATTEMPTS;
   readonly maxDelayedPerSource?: number;
   readonly random?: () => number;
+  /** An open store on the database of `dataDir`, which the test closes. Opening one costs as much as all the rest. */
+  readonly opened?: { readonly store: Store; readonly dataDir: string };
 }
 
 /** Starts the admin API on a free port of 127.0.0.1. The end of the test stops it and removes its folder. */
@@ -100,18 +102,15 @@ export async function startTestAdmin(
     attempts = ATTEMPTS,
     maxDelayedPerSource = 64,
     random = () => 0,
+    opened,
     ...options
   }: TestAdminOptions = {},
 ): Promise<TestAdmin> {
-  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
-  const dataDir = join(folder, 'data');
-  const store = await openStore(await databaseOf(dataDir));
+  const { store, dataDir, close } = opened ? { ...opened, close: async () => {} } : await openOwnStore();
   let stopServer = async (): Promise<void> => undefined;
   t.after(async () => {
     await stopServer();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-    await dropDatabaseOf(dataDir);
+    await close();
   });
   const directory = new AccountDirectory();
   const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });
@@ -280,6 +279,19 @@ export async function startTestAdmin(
     addAccount,
     listen,
   };
+}
+
+/** Opens a store in a new folder. `close` removes the folder. */
+async function openOwnStore(): Promise<{ store: Store; dataDir: string; close: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
+  const dataDir = join(folder, 'data');
+  const store = await openStore(await databaseOf(dataDir));
+  async function close(): Promise<void> {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+    await dropDatabaseOf(dataDir);
+  }
+  return { store, dataDir, close };
 }
 
 /** Makes a heartbeat entry of an account, for the pool. */

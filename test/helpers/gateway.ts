@@ -88,6 +88,7 @@ export async function startGateway(
   });
 
   const admin = await startTestAdmin(t, {
+    opened: { store, dataDir },
     handleHook: hooks.handle,
     agents: {
       control: hooks.control,
