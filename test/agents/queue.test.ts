@@ -15,7 +15,7 @@ import { scaled } from '../helpers/scale.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const MESSAGES_PER_SESSION = scaled(8);
+const MESSAGES_PER_SESSION = scaled(4);
 
 test(`${MESSAGES_PER_SESSION} messages to each of 20 sessions run in order, one at a time per session and "concurrency" in total`, async (t) => {
   const busy = new Set<string>();

@@ -1,9 +1,10 @@
 // What /hooks answers to every kind of request: token, path, method, media type, body, fields, keys and sizes.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { startGateway } from '../helpers/gateway.js';
 import { hidden, httpAgent, SECRET } from '../helpers/hooks.js';
 import { exchange, type HttpAnswer, parseExchange, send } from '../helpers/http.js';
+import { suiteScope } from '../helpers/suite.js';
 
 const BEARER = { authorization: `Bearer ${SECRET}` };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -382,32 +383,34 @@ const idempotencyKeys: Case[] = [
 
 const groups = { tokens, routes, media, bodies, fields, keys, wakes, sizes, idempotencyKeys };
 
-for (const [group, cases] of Object.entries(groups)) {
-  test(`${group}: ${cases.length} requests`, async (t) => {
-    const gateway = await startGateway(t, {
-      isStarted: false,
-      agents: {
-        free: httpAgent('http://127.0.0.1:9/'),
-        fixed: httpAgent('http://127.0.0.1:9/'),
-        inner: httpAgent('http://127.0.0.1:9/'),
-      },
-      webhooks: {
-        maxFailuresPerSource: 1000,
-        previousSecret: hidden('the-previous-secret'),
-        agents: { free: { sessionKey: null }, fixed: { sessionKey: 'the-key' } },
-      },
-    });
-    for (const each of cases) {
-      await t.test(each.name, async () => {
-        const before = (await gateway.runs()).length;
-        const answer = await sendCase(gateway.url, each);
-        assert.equal(answer.status, each.status, answer.text);
-        assertAnswerFormat(answer, each);
-        assert.equal((await gateway.runs()).length, before + (each.status === 200 ? 1 : 0), 'runs stored');
-      });
-    }
+describe('/hooks answers', async () => {
+  const gateway = await startGateway(suiteScope(), {
+    isStarted: false,
+    agents: {
+      free: httpAgent('http://127.0.0.1:9/'),
+      fixed: httpAgent('http://127.0.0.1:9/'),
+      inner: httpAgent('http://127.0.0.1:9/'),
+    },
+    webhooks: {
+      maxFailuresPerSource: 1000,
+      previousSecret: hidden('the-previous-secret'),
+      agents: { free: { sessionKey: null }, fixed: { sessionKey: 'the-key' } },
+    },
   });
-}
+  for (const [group, cases] of Object.entries(groups)) {
+    describe(`${group}: ${cases.length} requests`, () => {
+      for (const each of cases) {
+        it(each.name, async () => {
+          const before = (await gateway.runs()).length;
+          const answer = await sendCase(gateway.url, each);
+          assert.equal(answer.status, each.status, answer.text);
+          assertAnswerFormat(answer, each);
+          assert.equal((await gateway.runs()).length, before + (each.status === 200 ? 1 : 0), 'runs stored');
+        });
+      }
+    });
+  }
+});
 
 function sendCase(
   url: string,

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import type { AgentGatewayDeps, AgentSettings } from '../../src/agents/context.js';
 import type { AgentGateway } from '../../src/agents/gateway.js';
 import type { RunStore } from '../../src/core/agents/run-store.js';
@@ -14,6 +13,7 @@ import { databaseOf, dropDatabaseOf } from './database.js';
 import { eventually } from './eventually.js';
 import { hookSettings, type LooseHookSettings, SECRET, testHooks } from './hooks.js';
 import { type HttpAnswer, send } from './http.js';
+import type { Scope } from './suite.js';
 
 export interface GatewayOptions {
   readonly webhooks?: LooseHookSettings;
@@ -49,10 +49,7 @@ export interface Gateway {
   stop(graceMs?: number): Promise<void>;
 }
 
-export async function startGateway(
-  t: Pick<TestContext, 'after'>,
-  options: GatewayOptions = {},
-): Promise<Gateway> {
+export async function startGateway(t: Scope, options: GatewayOptions = {}): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-hooks-'));
   const dataDir = options.dataDir ?? join(folder, 'data');
   const store = await openStore({
