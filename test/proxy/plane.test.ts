@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
@@ -20,7 +20,20 @@ import {
   request,
 } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
-import { accountRecord, PASSWORD, PLAIN, type PlaneWorld, RESOLVER, startPlane } from './plane-world.js';
+import {
+  accountRecord,
+  BREAKABLE_THREAD,
+  PASSWORD,
+  PLAIN,
+  type PlaneWorld,
+  type PlaneWorldOptions,
+  RESOLVER,
+  startPlane,
+} from './plane-world.js';
+
+/** Starts a data plane whose workers break at the login of some names (plane-thread.ts). */
+const startBreakable = (t: TestContext, usernames: readonly string[], options: PlaneWorldOptions = {}) =>
+  startPlane(t, usernames, { threadUrl: BREAKABLE_THREAD, ...options });
 
 const player = (world: PlaneWorld, username = 'player') => ({
   port: world.port,
@@ -58,7 +71,7 @@ async function assertEchoes(client: RawClient): Promise<void> {
 describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   for (const engine of ['native', 'node'] as const) {
     it(`that threw (${engine}) is replaced: its sessions end, and the error is logged`, async (t) => {
-      const world = await startPlane(t, ['player', 'throw'], { engine });
+      const world = await startBreakable(t, ['player', 'throw'], { engine });
       const target = await startTarget(t, echo);
       const client = await connectThrough(player(world), '127.0.0.1', target.port);
       await assertEchoes(client);
@@ -82,7 +95,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   }
 
   it('leaves no descriptor open (native), and a connection from before the restart is served', async (t) => {
-    const world = await startPlane(t, ['player', 'exit']);
+    const world = await startBreakable(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     const before = descriptors();
     const clients = await Promise.all(
@@ -109,7 +122,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
       closed.push({ fd, result });
       return result;
     };
-    const world = await startPlane(t, ['player', 'exit'], { libc: { ...libc, close } });
+    const world = await startBreakable(t, ['player', 'exit'], { libc: { ...libc, close } });
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     await breakWorker(world, 'exit');
@@ -123,7 +136,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   });
 
   it('with a stuck loop is detected and terminated; requests to it are answered', async (t) => {
-    const world = await startPlane(t, ['player', 'hang'], { stuckMs: 4_000 });
+    const world = await startBreakable(t, ['player', 'hang'], { stuckMs: 4_000 });
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
     // Unsent events are lost with the worker, so the session must be reported first.
@@ -144,7 +157,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   });
 
   it('that cannot be terminated is reported as a reason to restart the daemon', async (t) => {
-    const world = await startPlane(t, ['block'], { stuckMs: 2_000 });
+    const world = await startBreakable(t, ['block'], { stuckMs: 2_000 });
     await breakWorker(world, 'block');
     assert.deepEqual(world.failures, [{ hasStuckThread: true }]);
     assert.equal(countOf(world, /cannot be terminated/), 1);
@@ -154,7 +167,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const libc = loadLibc();
     const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
     assert.ok('fd' in listener);
-    const world = await startPlane(t, ['exit'], { engine: 'node', libc: null });
+    const world = await startBreakable(t, ['exit'], { engine: 'node', libc: null });
     const { port } = listener.local;
     const inherited = { fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
     assert.ok('port' in (await world.plane.listeners.listen(inherited)));
@@ -163,7 +176,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   });
 
   it('that died three times within a minute is replaced by the node engine on the same socket', async (t) => {
-    const world = await startPlane(t, ['player', 'exit']);
+    const world = await startBreakable(t, ['player', 'exit']);
     const target = await startTarget(t, echo);
     for (let death = 1; death <= 3; death += 1) {
       assert.equal(world.plane.engines.node, 0);
@@ -187,7 +200,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const note = (thread: Worker) => void threads.push(thread);
     process.on('worker', note);
     t.after(() => void process.removeListener('worker', note));
-    const world = await startPlane(t, ['player', 'exit'], { engine: 'node' });
+    const world = await startBreakable(t, ['player', 'exit'], { engine: 'node' });
     const target = await startTarget(t, echo);
     const other = createServer((socket) => socket.destroy());
     t.after(() => other.close());
@@ -209,7 +222,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
     const names = Array.from({ length: 12 }, (_, i) => `player${i}`);
     const breaker =
       ['exit', 'exit1', 'exit2', 'exit3', 'exit4'].find((name) => workerIndexOf(name) === 0) ?? '';
-    const world = await startPlane(t, [...names, breaker], { workers: 3 });
+    const world = await startBreakable(t, [...names, breaker], { workers: 3 });
     const target = await startTarget(t, echo);
     const connect = (username: string) => connectThrough(player(world, username), '127.0.0.1', target.port);
     for (let death = 1; death <= 3; death += 1) {
@@ -275,7 +288,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
 
   it('leaves its accounts what is left of their quotas', async (t) => {
     const accounts = ['player', 'exit'].map((name) => ({ ...accountRecord(name), quotaLeft: 10_000 }));
-    const world = await startPlane(t, [], { accounts });
+    const world = await startBreakable(t, [], { accounts });
     const target = await startTarget(t, echo);
     const first = await connectThrough(player(world), '127.0.0.1', target.port);
     first.send(Buffer.alloc(3_000));
@@ -291,7 +304,7 @@ describe('a dead worker', { skip: process.platform !== 'linux' }, () => {
   });
 
   it('does not delay the stop of the data plane', async (t) => {
-    const world = await startPlane(t, ['exit']);
+    const world = await startBreakable(t, ['exit']);
     await breakWorker(world, 'exit');
     await world.plane.stop();
     await world.plane.requests.settle();

@@ -8,7 +8,7 @@ import { runCommand } from '../helpers/command.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { greeting, login, RawClient } from '../helpers/socks-client.js';
-import { PASSWORD, startPlane } from './plane-world.js';
+import { BREAKABLE_THREAD, PASSWORD, startPlane } from './plane-world.js';
 
 interface Thread {
   readonly name: string;
@@ -67,7 +67,7 @@ describe('the priority of threads', { skip: process.platform !== 'linux' }, () =
   // This test is the last one, because this process cannot regain the priority that it gives up.
   it('a restarted worker regains its priority, or logs that it cannot', async (t) => {
     preparePriorities();
-    const world = await startPlane(t, ['player', 'throw']);
+    const world = await startPlane(t, ['player', 'throw'], { threadUrl: BREAKABLE_THREAD });
     assert.ok(yieldToPlayers(1));
     const client = await RawClient.connect(world.port);
     client.send(Buffer.concat([greeting(2), login('throw', PASSWORD)]));
