@@ -50,6 +50,10 @@ for (const engine of ['native', 'node'] as const) {
         },
       },
     });
+    /** A living proxy for exits. */
+    const child = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
+    const childLogin = { username: 'child', password: 'child-secret' };
+    await child.addAccount(childLogin.username, childLogin.password);
     const api = async (method: string, path: string, body?: object, status = 200) => {
       const answer = await daemon.api(method, path, body);
       assert.equal(answer.status, status, answer.text);
@@ -203,14 +207,14 @@ for (const engine of ['native', 'node'] as const) {
     });
 
     it('proxies in their order: the next one is used when one is dead', async () => {
+      // It is killed at the end.
       const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
-      await other.addAccount('child', 'child-secret');
+      await other.addAccount(childLogin.username, childLogin.password);
       const dead = createServer();
       await new Promise<void>((resolve) => dead.listen(0, '127.0.0.1', resolve));
       const { port } = dead.address() as { port: number };
       await new Promise((resolve) => dead.close(resolve));
-      const login = { username: 'child', password: 'child-secret' };
-      const living = { proxy: `127.0.0.1:${other.socks.port}`, ...login };
+      const living = { proxy: `127.0.0.1:${other.socks.port}`, ...childLogin };
       const upstreams = [{ proxy: `socks5://127.0.0.1:${port}`, username: null, password: null }, living];
       const made = await api('POST', EXITS, { name: 'proxies', upstreams, addresses: ['127.0.0.11'] }, 201);
       assert.ok(!JSON.stringify(made).includes('child-secret'));
@@ -258,16 +262,13 @@ for (const engine of ['native', 'node'] as const) {
     });
 
     it('UDP leaves by the first proxy that has UDP, and the others count as living', async () => {
-      const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
-      const login = { username: 'child', password: 'child-secret' };
-      await other.addAccount(login.username, login.password);
       const withoutUdp = await startTarget(scope, (socket) => {
         const answers = ['0500', '05070001000000000000'];
         socket.on('data', () => socket.write(Buffer.from(answers.shift() ?? '', 'hex')));
       });
       const upstreams = [
         { proxy: `127.0.0.1:${withoutUdp.port}` },
-        { proxy: `127.0.0.1:${other.socks.port}`, ...login },
+        { proxy: `127.0.0.1:${child.socks.port}`, ...childLogin },
       ];
       await api('POST', EXITS, { name: 'some-udp', upstreams }, 201);
       const end = await UdpEnd.open(scope);
@@ -279,20 +280,17 @@ for (const engine of ['native', 'node'] as const) {
     });
 
     it('a check finds a proxy that accepts and is silent, skips it, and takes it back; each is checked once an interval', async () => {
-      const other = await startTestDaemon(scope, { config: { egress: { private: 'allow' } } });
-      const login = { username: 'child', password: 'child-secret' };
-      await other.addAccount(login.username, login.password);
       const checkedAt: number[] = [];
       let isSilent = true;
       const flaky = await startTarget(scope, (socket) => {
         checkedAt.push(performance.now());
         if (isSilent) return;
-        const inside = connect(other.socks.port, '127.0.0.1');
+        const inside = connect(child.socks.port, '127.0.0.1');
         scope.after(() => inside.destroy());
         socket.pipe(inside).pipe(socket);
       });
-      const [first, second] = [`127.0.0.1:${flaky.port}`, `127.0.0.1:${other.socks.port}`];
-      const upstreams = [first, second].map((proxy) => ({ proxy, ...login }));
+      const [first, second] = [`127.0.0.1:${flaky.port}`, `127.0.0.1:${child.socks.port}`];
+      const upstreams = [first, second].map((proxy) => ({ proxy, ...childLogin }));
       const refused = { proxy: second, username: 'nobody', password: 'nobody' };
       await api('POST', EXITS, { name: 'checked', upstreams: [...upstreams, refused] }, 201);
       const ofExit = (msg: string, way: string) => (line: LogLine) =>

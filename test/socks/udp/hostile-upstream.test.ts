@@ -20,9 +20,12 @@ import {
 /** The destination of these tests' datagrams. No host has this address. */
 const DESTINATION = '192.0.2.1';
 const DESTINATION_PORT = 7_000;
-/** A destination whose upstream proxy cannot be reached. */
-const UNREACHABLE = '192.0.2.9';
+/** A destination whose upstream proxy cannot be reached, one whose is reached by IPv6, and one whose is the daemon itself. */
+const [UNREACHABLE, BY_IPV6, BY_ITSELF] = ['192.0.2.9', '192.0.2.6', '192.0.2.5'];
 const PLAYER = { username: 'player', password: 'secret' };
+
+/** The key `socks` of the configuration. */
+type Socks = Readonly<Record<string, unknown>> & { readonly upstreams?: readonly unknown[] };
 
 interface FakeUpstream {
   readonly port: number;
@@ -41,7 +44,7 @@ function reply(code: number, address: string, port: number): Buffer {
   return Buffer.from([5, code, 0, 1, ...address.split('.').map(Number), port >> 8, port & 0xff]);
 }
 
-async function startUpstream(t: TestContext, host = '127.0.0.1'): Promise<FakeUpstream> {
+async function startUpstream(t: TestContext, host = '127.0.0.1', port = 0): Promise<FakeUpstream> {
   const relay = await UdpEnd.open(t, host);
   const upstream: FakeUpstream & { port: number } = {
     port: 0,
@@ -66,18 +69,18 @@ async function startUpstream(t: TestContext, host = '127.0.0.1'): Promise<FakeUp
       });
     });
   });
-  server.listen(0, host);
+  server.listen(port, host);
   await once(server, 'listening');
   t.after(() => server.close());
   upstream.port = (server.address() as AddressInfo).port;
   return upstream;
 }
 
-/** Starts a daemon that sends everything except 127.0.0.1 through the upstream proxy at `port`. */
+/** Starts a daemon that sends everything except 127.0.0.1 through the upstream proxy at `port`, or those of other hosts. */
 async function startDaemonBehind(
   t: Scope,
   port: number,
-  socks: Readonly<Record<string, unknown>> = {},
+  { upstreams = [], ...socks }: Socks = {},
 ): Promise<TestDaemon> {
   const daemon = await startTestDaemon(t, {
     config: {
@@ -87,6 +90,7 @@ async function startDaemonBehind(
           { match: { hosts: ['127.0.0.1'] }, proxy: null },
           { match: { hosts: ['*.upstream.test'] }, proxy: `127.0.0.1:${port}`, names: 'proxy' },
           { match: { hosts: [UNREACHABLE] }, proxy: '127.0.0.1:1' },
+          ...upstreams,
           { proxy: `127.0.0.1:${port}` },
         ],
         ...socks,
@@ -100,15 +104,15 @@ async function startDaemonBehind(
 /** Starts such a daemon for one test, and an association. */
 async function startBehind(
   t: TestContext,
-  upstream: Pick<FakeUpstream, 'port'>,
-  socks: Readonly<Record<string, unknown>> = {},
+  upstream: FakeUpstream,
+  socks: Socks = {},
 ): Promise<{ daemon: TestDaemon; client: UdpAssociationClient }> {
   const daemon = await startDaemonBehind(t, upstream.port, socks);
   return { daemon, client: await associateThrough(t, { port: daemon.socks.port, ...PLAYER }) };
 }
 
 /** Starts one daemon for a suite, whose upstream proxy each test replaces. */
-function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {}) {
+function sharedDaemon(scope: Scope, socksOf: () => Socks | Promise<Socks>) {
   let daemon: TestDaemon;
   let upstreamPort = 0;
   let players = 0;
@@ -127,10 +131,10 @@ function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {
     forwarder.listen(0, '127.0.0.1');
     await once(forwarder, 'listening');
     scope.after(() => forwarder.close());
-    daemon = await startDaemonBehind(scope, (forwarder.address() as AddressInfo).port, socks);
+    daemon = await startDaemonBehind(scope, (forwarder.address() as AddressInfo).port, await socksOf());
   });
   /** Opens an association behind `upstream` for a new player. The returned daemon has only the log lines of this player. */
-  return async (t: TestContext, upstream: FakeUpstream) => {
+  return async (t: TestContext, upstream: Pick<FakeUpstream, 'port'>) => {
     upstreamPort = upstream.port;
     players += 1;
     const player = { username: `player-${players}`, password: 'secret' };
@@ -164,14 +168,24 @@ function refusal(daemon: TestDaemon, reason: string) {
   return daemon.waitForLine((line) => line.msg === 'destination refused' && line['reason'] === reason);
 }
 
-const associateBehind = sharedDaemon(suiteScope());
-const behindLowLimits = sharedDaemon(suiteScope(), {
-  udp: { fullCone: false, maxDestinations: 1, maxWaitingForUpstream: 3 },
+let sixPort = 0;
+const associateBehind = sharedDaemon(suiteScope(), async () => {
+  const port = await freePort();
+  sixPort = await freePort();
+  return {
+    port,
+    connectTimeout: '3s',
+    upstreams: [
+      { match: { hosts: [BY_ITSELF] }, proxy: `127.0.0.1:${port}` },
+      { match: { hosts: [BY_IPV6] }, proxy: `[::1]:${sixPort}` },
+    ],
+  };
 });
+const behindLowLimits = sharedDaemon(suiteScope(), () => ({
+  udp: { fullCone: false, maxDestinations: 1, maxWaitingForUpstream: 3 },
+}));
 
 describe('an upstream proxy that relays no datagrams', () => {
-  const behindShortTimeout = sharedDaemon(suiteScope(), { connectTimeout: '3s' });
-
   it('gets one request, and others after growing delays', async (t) => {
     const upstream = await startUpstream(t);
     upstream.answer = () => reply(7, '0.0.0.0', 0);
@@ -207,7 +221,7 @@ describe('an upstream proxy that relays no datagrams', () => {
     it(`makes the daemon drop the queued datagrams when it ${failure}`, async (t) => {
       const upstream = await startUpstream(t);
       upstream.answer = () => answer;
-      const { daemon, client } = await behindShortTimeout(t, upstream);
+      const { daemon, client } = await associateBehind(t, upstream);
       for (let i = 0; i < 3; i += 1) client.send(DESTINATION, DESTINATION_PORT, 'x');
       await refusal(daemon, reason);
       await directEcho(t, client);
@@ -233,9 +247,8 @@ describe('an upstream proxy that relays no datagrams', () => {
   });
 
   it('may not be the daemon itself', async (t) => {
-    const port = await freePort();
-    const { daemon, client } = await startBehind(t, { port }, { port });
-    client.send(DESTINATION, DESTINATION_PORT, 'x');
+    const { daemon, client } = await associateBehind(t, await startUpstream(t));
+    client.send(BY_ITSELF, DESTINATION_PORT, 'x');
     await refusal(daemon, 'upstream-is-this-proxy');
     await directEcho(t, client);
     assert.deepEqual(await droppedBy(daemon, client), { 'upstream-is-this-proxy': 1 });
@@ -287,7 +300,7 @@ describe('an upstream proxy that relays no datagrams', () => {
   it('has a queue of 32 datagrams by default', async (t) => {
     const upstream = await startUpstream(t);
     upstream.answer = () => 'silence';
-    const { daemon, client } = await behindShortTimeout(t, upstream);
+    const { daemon, client } = await associateBehind(t, upstream);
     for (let i = 0; i < 33; i += 1) client.send(DESTINATION, DESTINATION_PORT, 'x');
     await refusal(daemon, 'upstream-timeout');
     await directEcho(t, client);
@@ -297,7 +310,7 @@ describe('an upstream proxy that relays no datagrams', () => {
   it('is disconnected when the association ends first', async (t) => {
     const upstream = await startUpstream(t);
     upstream.answer = () => 'silence';
-    const { daemon, client } = await associateBehind(t, upstream);
+    const { daemon, client } = await behindLowLimits(t, upstream);
     client.send(DESTINATION, DESTINATION_PORT, 'x');
     await eventually(() => assert.equal(upstream.controls.length, 1));
     client.control.destroy();
@@ -349,12 +362,11 @@ describe('an upstream proxy that relays datagrams', () => {
   });
 
   it('may be reached by IPv6', needs(IPV6), async (t) => {
-    const upstream = await startUpstream(t, '::1');
-    const upstreams = [{ proxy: `[::1]:${upstream.port}` }];
-    const { client } = await startBehind(t, upstream, { upstreams });
-    client.send(DESTINATION, DESTINATION_PORT, 'there');
+    const upstream = await startUpstream(t, '::1', sixPort);
+    const { client } = await associateBehind(t, upstream);
+    client.send(BY_IPV6, DESTINATION_PORT, 'there');
     const { data, from } = await upstream.relay.receive();
-    assert.deepEqual([data, from.address], [datagram(DESTINATION, DESTINATION_PORT, 'there'), '::1']);
+    assert.deepEqual([data, from.address], [datagram(BY_IPV6, DESTINATION_PORT, 'there'), '::1']);
     upstream.relay.send(
       datagram('2001:db8::7', DESTINATION_PORT, 'from another host'),
       from.port,
