@@ -1,17 +1,18 @@
 // UDP ASSOCIATE through the running daemon: relayed datagrams, permitted clients and permitted destinations.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { before, describe, it, type TestContext } from 'node:test';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../../helpers/descriptors.js';
 import { startNameServer } from '../../helpers/name-server.js';
 import { IPV6, needs, needsFor } from '../../helpers/programs.js';
-import { loggedInClient, readReply, request } from '../../helpers/socks-client.js';
+import { loggedInClient, readReply, request, type SocksLogin } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 import {
   associateThrough,
   datagram,
   startUdpEcho,
   UDP_ASSOCIATE,
+  UdpAssociationClient,
   UdpEnd,
   unwrap,
 } from '../../helpers/udp-client.js';
@@ -22,6 +23,27 @@ const LAST = 0x80;
 /** Returns the log line at the end of an account's association. */
 function endOf(daemon: TestDaemon, username: string): Promise<LogLine> {
   return daemon.waitForLine((line) => line.msg === 'session ended' && line['account'] === username);
+}
+
+/** The datagrams that a client receives after those of strangers and one of its destination, in their order. */
+async function receivedBeside(t: TestContext, account: SocksLogin): Promise<string[]> {
+  const client = await associateThrough(t, account);
+  const destination = await UdpEnd.open(t);
+  client.send('127.0.0.1', destination.port, 'hello');
+  const { port: outer } = (await destination.receive()).from;
+  const [otherAddress, denied, sameHost] = [
+    await UdpEnd.open(t, '127.0.0.9'),
+    await UdpEnd.open(t, '127.0.0.66'),
+    await UdpEnd.open(t, '127.0.0.1'),
+  ];
+  denied.send('from a denied address', outer, '127.0.0.1');
+  otherAddress.send('from another address', outer, '127.0.0.1');
+  otherAddress.send('again', outer, '127.0.0.1');
+  sameHost.send('from another port', outer, '127.0.0.1');
+  destination.send('from a destination', outer, '127.0.0.1');
+  const received: string[] = [];
+  while (received.at(-1) !== 'from a destination') received.push((await client.receive()).data.toString());
+  return received;
 }
 
 describe('a UDP association', () => {
@@ -40,6 +62,7 @@ describe('a UDP association', () => {
     });
     daemon = await startTestDaemon(scope, {
       config: {
+        socks: { host: 'localhost' },
         dns: { servers: [names.address], timeout: '6s' },
         egress: { private: 'allow', deny: ['127.0.0.66', '*:9'] },
         heartbeats: {
@@ -84,10 +107,8 @@ describe('a UDP association', () => {
   }
 
   it('serves a client that is connected by IPv6', needs(IPV6), async (t) => {
-    const six = await startTestDaemon(t, { config: { socks: { host: 'localhost' } } });
-    await six.addAccount('player', 'secret');
     const echo = await startUdpEcho(t);
-    const account = { port: six.socks.port, username: 'player', password: 'secret', host: '::1' };
+    const account = { ...(await newAccount()), host: '::1' };
     const client = await associateThrough(t, account, { host: '::', port: 0 }, '::1');
     assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'across'), 'across');
   });
@@ -349,6 +370,25 @@ describe('a UDP association', () => {
     assert.equal((await one.receive()).data.toString(), 'hello one');
   });
 
+  it('is one of 120, one for each socket of a client, and every datagram is answered, at the defaults', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const clients = await Promise.all(Array.from({ length: 120 }, () => associateThrough(t, account)));
+    for (const text of ['A', 'AAAA']) {
+      const answers = clients.map((client) => client.roundTrip('127.0.0.1', echo.port, text));
+      assert.deepEqual(await Promise.all(answers), Array(120).fill(text));
+    }
+  });
+
+  it('gives its client unsolicited datagrams with fullCone, and never from a denied address', async (t) => {
+    const unsolicited = ['from another address', 'again'];
+    assert.deepEqual(await receivedBeside(t, await newAccount()), [
+      ...unsolicited,
+      'from another port',
+      'from a destination',
+    ]);
+  });
+
   describe('accepts as its client', () => {
     it('only the address of its TCP connection', async (t) => {
       const account = await newAccount();
@@ -418,7 +458,7 @@ describe('a UDP association', () => {
   });
 });
 
-describe('destinations of datagrams', async () => {
+describe('a UDP association with publicAddress and private addresses denied', async () => {
   const scope = suiteScope();
   let isLater = false;
   const names = await startNameServer(scope, (name, family) => {
@@ -430,20 +470,30 @@ describe('destinations of datagrams', async () => {
     config: {
       dns: { servers: [names.address] },
       egress: { private: 'deny', allow: ['127.0.0.21', '127.0.0.22', '127.0.0.99'] },
+      socks: { udp: { publicAddress: ['203.0.113.7', '2001:db8::7'] } },
     },
   });
+  /** Associates, and sends to the address of the listener, because the public one leads nowhere here. */
+  async function associate(t: TestContext, username: string) {
+    await daemon.addAccount(username, 'secret');
+    const account = { port: daemon.socks.port, username, password: 'secret' };
+    const { control, end, relay } = await associateThrough(t, account);
+    assert.equal(relay.host, '203.0.113.7');
+    return new UdpAssociationClient(control, end, { host: '127.0.0.1', port: relay.port });
+  }
 
-  it('are resolved again while datagrams flow: a new address of a name is used, but never a denied one', async (t) => {
+  it('replies with publicAddress, and accepts datagrams on every address', async (t) => {
+    const echo = await startUdpEcho(t, '127.0.0.99');
+    const client = await associate(t, 'public');
+    assert.equal(await client.roundTrip('127.0.0.99', echo.port, 'x'), 'x');
+  });
+
+  it('resolves names again while datagrams flow: a new address of a name is used, but never a denied one', async (t) => {
     const [old, moved] = [await UdpEnd.open(t, '127.0.0.21'), await UdpEnd.open(t, '127.0.0.22')];
     const denied = await UdpEnd.open(t, '127.0.0.66', old.port);
     moved.close();
     const next = await UdpEnd.open(t, '127.0.0.22', old.port);
-    await daemon.addAccount('mover', 'secret');
-    const client = await associateThrough(t, {
-      port: daemon.socks.port,
-      username: 'mover',
-      password: 'secret',
-    });
+    const client = await associate(t, 'mover');
     const traffic = setInterval(() => {
       client.send(Buffer.from('moving.test'), old.port, 'moving');
       client.send(Buffer.from('rebinding.test'), old.port, 'rebinding');
@@ -463,14 +513,9 @@ describe('destinations of datagrams', async () => {
     }
   });
 
-  it('are refused in every spelling when private addresses are denied', needs(IPV6), async (t) => {
-    await daemon.addAccount('player', 'secret');
+  it('reaches no private address, in any spelling', needs(IPV6), async (t) => {
     const [four, six] = [await UdpEnd.open(t, '0.0.0.0'), await UdpEnd.open(t, '::1')];
-    const client = await associateThrough(t, {
-      port: daemon.socks.port,
-      username: 'player',
-      password: 'secret',
-    });
+    const client = await associate(t, 'player');
     const names = [
       'localhost',
       'LOCALHOST.',
@@ -526,84 +571,40 @@ describe('destinations of datagrams', async () => {
   });
 });
 
-describe('unsolicited datagrams', () => {
+describe('a UDP association with fullCone false, maxDestinations and idleTimeout', async () => {
   const scope = suiteScope();
-  const account = { port: 0, username: 'player', password: 'secret' };
+  const daemon = await startTestDaemon(scope, {
+    config: {
+      socks: { udp: { fullCone: false, maxDestinations: 2, idleTimeout: '6s' } },
+      egress: { private: 'allow', deny: ['127.0.0.66'] },
+    },
+  });
+  await daemon.addAccount('player', 'secret');
+  const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
 
-  for (const fullCone of [true, false]) {
-    describe(`with fullCone ${fullCone}`, () => {
-      let daemon: TestDaemon;
-      before(async () => {
-        daemon = await startTestDaemon(scope, {
-          config: {
-            socks: { udp: { fullCone, maxDestinations: 2 } },
-            egress: { private: 'allow', deny: ['127.0.0.66'] },
-          },
-        });
-        await daemon.addAccount('player', 'secret');
-        account.port = daemon.socks.port;
-      });
+  it('gives its client no unsolicited datagrams, and never one from a denied address', async (t) => {
+    assert.deepEqual(await receivedBeside(t, account), ['from another port', 'from a destination']);
+  });
 
-      it(`${fullCone ? 'reach' : 'do not reach'} the client, and never from a denied address`, async (t) => {
-        const client = await associateThrough(t, { ...account, port: daemon.socks.port });
-        const destination = await UdpEnd.open(t);
-        client.send('127.0.0.1', destination.port, 'hello');
-        const { port: outer } = (await destination.receive()).from;
-        const [otherAddress, denied, sameHost] = [
-          await UdpEnd.open(t, '127.0.0.9'),
-          await UdpEnd.open(t, '127.0.0.66'),
-          await UdpEnd.open(t, '127.0.0.1'),
-        ];
-        denied.send('from a denied address', outer, '127.0.0.1');
-        otherAddress.send('from another address', outer, '127.0.0.1');
-        otherAddress.send('again', outer, '127.0.0.1');
-        sameHost.send('from another port', outer, '127.0.0.1');
-        destination.send('from a destination', outer, '127.0.0.1');
-        const received: string[] = [];
-        while (received.at(-1) !== 'from a destination')
-          received.push((await client.receive()).data.toString());
-        const unsolicited = fullCone ? ['from another address', 'again'] : [];
-        assert.deepEqual(received, [...unsolicited, 'from another port', 'from a destination']);
-      });
+  it('refuses those from the destination that was unused for longest, beyond maxDestinations', async (t) => {
+    const hosts = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
+    const [one, two, three] = await Promise.all(hosts.map((host) => UdpEnd.open(t, host)));
+    assert.ok(one && two && three);
+    const client = await associateThrough(t, account);
+    let outer = 0;
+    for (const [i, end] of [one, two, three].entries()) {
+      client.send(hosts[i] ?? '', end.port, 'x');
+      outer = (await end.receive()).from.port;
+    }
+    one.send('forgotten', outer, '127.0.0.1');
+    two.send('remembered', outer, '127.0.0.1');
+    assert.equal((await client.receive()).data.toString(), 'remembered');
+  });
 
-      if (fullCone) return;
-      it('are refused from the destination that was unused for longest, beyond maxDestinations', async (t) => {
-        const hosts = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
-        const [one, two, three] = await Promise.all(hosts.map((host) => UdpEnd.open(t, host)));
-        assert.ok(one && two && three);
-        const client = await associateThrough(t, { ...account, port: daemon.socks.port });
-        let outer = 0;
-        for (const [i, end] of [one, two, three].entries()) {
-          client.send(hosts[i] ?? '', end.port, 'x');
-          outer = (await end.receive()).from.port;
-        }
-        one.send('forgotten', outer, '127.0.0.1');
-        two.send('remembered', outer, '127.0.0.1');
-        assert.equal((await client.receive()).data.toString(), 'remembered');
-      });
-    });
-  }
-});
-
-it('a client with an association for each of its 120 sockets has every datagram answered, at the defaults', async (t) => {
-  const daemon = await startTestDaemon(t);
-  await daemon.addAccount('whole-system', 'secret');
-  const account = { port: daemon.socks.port, username: 'whole-system', password: 'secret' };
-  const echo = await startUdpEcho(t);
-  const clients = await Promise.all(Array.from({ length: 120 }, () => associateThrough(t, account)));
-  for (const text of ['A', 'AAAA']) {
-    const answers = clients.map((client) => client.roundTrip('127.0.0.1', echo.port, text));
-    assert.deepEqual(await Promise.all(answers), Array(120).fill(text));
-  }
-});
-
-describe('a UDP association in the configuration', () => {
   it('ends after idleTimeout without datagrams', async (t) => {
-    const daemon = await startTestDaemon(t, { config: { socks: { udp: { idleTimeout: '6s' } } } });
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    await daemon.addAccount('idle', 'secret');
     const echo = await startUdpEcho(t);
-    const idle = await associateThrough(t, account);
+    const idle = await associateThrough(t, { ...account, username: 'idle' });
     const busy = await associateThrough(t, account);
     const traffic = setInterval(() => busy.send('127.0.0.1', echo.port, ''), 300);
     try {
@@ -612,11 +613,13 @@ describe('a UDP association in the configuration', () => {
     } finally {
       clearInterval(traffic);
     }
-    const line = await daemon.waitForLine((each) => each.msg === 'session ended');
+    const line = await endOf(daemon, 'idle');
     assert.equal(line['end'], 'idle-timeout');
     assert.equal(line['destination'], '*:0');
   });
+});
 
+describe('a UDP association in the configuration', () => {
   it('is refused with 07 when UDP is off', async (t) => {
     const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
     await daemon.addAccount('player', 'secret');
@@ -650,21 +653,5 @@ describe('a UDP association in the configuration', () => {
     client.control.destroy();
     await daemon.waitForLine((line) => line.msg === 'session ended');
     await associateThrough(t, account);
-  });
-
-  it('replies with publicAddress, and accepts datagrams on every address', async (t) => {
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { udp: { publicAddress: ['203.0.113.7', '2001:db8::7'] } } },
-    });
-    await daemon.addAccount('player', 'secret');
-    const control = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
-    t.after(() => control.destroy());
-    control.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
-    const { code, address, port } = await readReply(control);
-    assert.deepEqual([code, address], [0, '203.0.113.7']);
-    const echo = await startUdpEcho(t);
-    const udp = await UdpEnd.open(t);
-    udp.send(datagram('127.0.0.1', echo.port, 'x'), port, '127.0.0.1');
-    assert.equal(unwrap((await udp.receive()).data).data.toString(), 'x');
   });
 });
