@@ -15,7 +15,11 @@ import { connectThrough, loggedInClient, readReply, request } from '../helpers/s
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 
-const account = (daemon: TestDaemon) => ({ port: daemon.socks.port, username: 'player', password: 'secret' });
+const account = (daemon: TestDaemon, username = 'player') => ({
+  port: daemon.socks.port,
+  username,
+  password: 'secret',
+});
 
 async function codeOf(daemon: TestDaemon, host: string | Buffer, port: number): Promise<number> {
   const client = await loggedInClient(account(daemon));
@@ -168,15 +172,29 @@ describe('a request through an upstream proxy', () => {
   ] as const;
   /** The destination of each upstream proxy. */
   const destination = (i: number): string => `192.0.2.${i + 1}`;
+  const [GREETED, COUNTED, ITSELF, DEAD] = ['192.0.2.101', '192.0.2.102', '192.0.2.103', '192.0.2.104'];
   let behindAll: TestDaemon;
+  let deadProxy: string;
   before(async () => {
-    const upstreams = await Promise.all(
-      fakes.map(async ([, answers], i) => ({
-        match: { hosts: [destination(i)] },
-        proxy: `127.0.0.1:${await fakeUpstream(scope, answers)}`,
-      })),
-    );
-    behindAll = await startTestDaemon(scope, { config: { socks: { connectTimeout: '4s', upstreams } } });
+    const port = await freePort();
+    const greeting = await fakeUpstream(scope, ['0500', `050000 ${BOUND} 68656c6c6f`]);
+    const counted = await fakeUpstream(scope, ['0500', `050000 ${BOUND} 68656c6c6f`, '776f726c64']);
+    deadProxy = `127.0.0.1:${await freePort()}`;
+    const upstreams = [
+      { match: { hosts: [DEAD] }, proxy: deadProxy },
+      { match: { hosts: [GREETED] }, proxy: `localhost:${greeting}` },
+      { match: { hosts: [COUNTED] }, proxy: `127.0.0.1:${counted}` },
+      { match: { hosts: [ITSELF] }, proxy: `127.0.0.1:${port}` },
+      ...(await Promise.all(
+        fakes.map(async ([, answers], i) => ({
+          match: { hosts: [destination(i)] },
+          proxy: `127.0.0.1:${await fakeUpstream(scope, answers)}`,
+        })),
+      )),
+    ];
+    behindAll = await startTestDaemon(scope, {
+      config: { socks: { port, connectTimeout: '4s', upstreams } },
+    });
     await behindAll.addAccount('player', 'secret');
   });
   for (const [i, [kind, , code]] of fakes.entries()) {
@@ -185,60 +203,44 @@ describe('a request through an upstream proxy', () => {
     });
   }
 
-  it('relays data that follows the reply at once', async (t) => {
-    const port = await fakeUpstream(t, ['0500', `050000 ${BOUND} 68656c6c6f`]);
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { upstreams: [{ proxy: `localhost:${port}` }] } },
-    });
-    await daemon.addAccount('player', 'secret');
-    const client = await connectThrough(account(daemon), '192.0.2.1', 80);
+  it('relays data that follows the reply at once', async () => {
+    const client = await connectThrough(account(behindAll), GREETED, 80);
     assert.equal((await client.read(5)).toString(), 'hello');
     client.destroy();
   });
 
-  it('counts data that follows the reply for the quota', async (t) => {
-    const port = await fakeUpstream(t, ['0500', `050000 ${BOUND} 68656c6c6f`, '776f726c64']);
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
-    });
-    const id = await daemon.addAccount('player', 'secret');
-    await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, { quotaBytes: 8, quotaPeriod: 'never' });
-    const client = await connectThrough(account(daemon), '192.0.2.1', 80);
+  it('counts data that follows the reply for the quota', async () => {
+    const id = await behindAll.addAccount('counted', 'secret');
+    await behindAll.api('PATCH', `/api/v1/accounts/${id}/limits`, { quotaBytes: 8, quotaPeriod: 'never' });
+    const client = await connectThrough(account(behindAll, 'counted'), COUNTED, 80);
     assert.equal((await client.read(5)).toString(), 'hello');
     client.send('x');
     assert.equal((await client.readToEnd()).toString(), 'wo');
-    const line = await daemon.waitForLine(({ msg }) => msg === 'session ended');
+    const line = await behindAll.waitForLine(
+      (each) => each.msg === 'session ended' && each['account'] === 'counted',
+    );
     assert.deepEqual([line['end'], line['bytesUp'], line['bytesDown']], ['over-quota', 1, 7]);
   });
 
-  it('is checked as the one way out of its exit: the log and the metrics name it, and nothing else', async (t) => {
-    const port = await freePort();
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
-    });
-    const isDown = (line: LogLine) => line.msg === 'exit does not answer';
-    await daemon.waitForLine(isDown);
+  it('is checked as the one way out of its exit: the log and the metrics name it, and nothing else', async () => {
+    const isDown = (line: LogLine) => line.msg === 'exit does not answer' && line['exit'] === 'upstream-1';
+    await behindAll.waitForLine(isDown);
     const ways = await eventually(async () => {
-      const { text } = await daemon.api('GET', '/metrics');
+      const { text } = await behindAll.api('GET', '/metrics');
       const found = [...text.matchAll(/^pulsegate_exit_up\{exit="upstream-1",way="([^"]+)".* 0$/gm)];
       assert.ok(found.length > 0);
       return found.map(([, way]) => way);
     });
-    assert.deepEqual(ways, [`127.0.0.1:${port}`]);
+    assert.deepEqual(ways, [deadProxy]);
     assert.deepEqual(
-      daemon.lines.filter(isDown).map((line) => line['way']),
-      [`127.0.0.1:${port}`],
+      behindAll.lines.filter(isDown).map((line) => line['way']),
+      [deadProxy],
     );
   });
 
-  it('that is the daemon itself is refused', async (t) => {
-    const port = await freePort();
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { port, upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
-    });
-    await daemon.addAccount('player', 'secret');
-    assert.equal(await codeOf(daemon, '192.0.2.1', 80), 1);
-    await daemon.waitForLine((line) => line['reason'] === 'upstream-is-this-proxy');
+  it('that is the daemon itself is refused', async () => {
+    assert.equal(await codeOf(behindAll, ITSELF, 80), 1);
+    await behindAll.waitForLine((line) => line['reason'] === 'upstream-is-this-proxy');
   });
 });
 
