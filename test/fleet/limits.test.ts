@@ -1,4 +1,5 @@
-// Limits of accounts hold over all nodes: sessions and client addresses, exactly, also when many log in at once or a node dies.
+// The limits and the usage of an account hold over all nodes: sessions and client addresses, exactly, also when many log in at once or
+// a node dies; traffic and quota, heartbeat entries, the last login.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { connectPg } from '../../src/store/pg/connect.js';
@@ -18,7 +19,13 @@ import { echo, startTarget } from '../helpers/targets.js';
 
 const UDP_ASSOCIATE = 3;
 
-describe('limits over two nodes', async () => {
+interface Usage {
+  readonly periodBytes: number;
+  readonly totalBytesUp: number;
+  readonly totalBytesDown: number;
+}
+
+describe('limits and usage over two nodes', async () => {
   const t = suiteScope();
   let fleet: Fleet;
   let one: TestDaemon;
@@ -39,9 +46,13 @@ describe('limits over two nodes', async () => {
       for (const [name, value] of Object.entries(limits)) assert.equal(limitsAtTwo[name], value);
     });
   }
-  async function add(username: string, limits: Readonly<Record<string, number>>): Promise<void> {
-    await limit(await one.addAccount(username, 'word'), limits);
+  async function add(username: string, limits: Readonly<Record<string, number>> = {}): Promise<string> {
+    const id = await one.addAccount(username, 'word');
+    await limit(id, limits);
+    return id;
   }
+  const usageAt = async (daemon: TestDaemon, id: string) =>
+    ((await daemon.api('GET', `/api/v1/accounts/${id}`)).json as { usage: Usage }).usage;
 
   /** Logs in sixty times at once, at both nodes in turn. Returns the admitted clients with their source addresses. */
   async function logInSixtyTimes(username: string, fromOf: (n: number) => string) {
@@ -211,6 +222,62 @@ describe('limits over two nodes', async () => {
       }
     });
   }
+
+  test('each node counts the traffic of both once', async () => {
+    const id = await add('kim');
+    const clients = [await openSession(one, 'kim', targetPort), await openSession(two, 'kim', targetPort)];
+    for (const client of clients) {
+      client.send(Buffer.alloc(1_000));
+      await client.read(1_000);
+    }
+    for (const node of [one, two]) {
+      await eventually(async () => (await usageAt(node, id)).periodBytes === 4_000);
+    }
+    // A change of the account makes the nodes read the sums again while more bytes arrive.
+    for (let n = 0; n < 5; n += 1) {
+      for (const client of clients) client.send(Buffer.alloc(1_000));
+      await one.api('PATCH', `/api/v1/accounts/${id}`, { remarks: `change ${n}` });
+      for (const client of clients) await client.read(1_000);
+    }
+    const late = await fleet.start('gate-late');
+    for (const node of [one, two, late]) {
+      await eventually(async () => {
+        const { periodBytes, totalBytesUp, totalBytesDown } = await usageAt(node, id);
+        assert.deepEqual([periodBytes, totalBytesUp, totalBytesDown], [24_000, 12_000, 12_000]);
+      });
+    }
+    for (const client of clients) client.destroy();
+  });
+
+  test('a quota used up at one node ends the sessions at both; a reset permits new ones at both', async () => {
+    const id = await add('lea', { quotaBytes: 10_000 });
+    const idle = await openSession(two, 'lea', targetPort);
+    const busy = await openSession(one, 'lea', targetPort);
+    busy.send(Buffer.alloc(6_000));
+    await idle.closed();
+    await busy.closed();
+    for (const node of [one, two]) await assert.rejects(openSession(node, 'lea', targetPort));
+    assert.equal((await two.api('POST', `/api/v1/accounts/${id}/usage/reset`)).status, 200);
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        (await openSession(node, 'lea', targetPort)).destroy();
+      });
+    }
+  });
+
+  test('the number of entries and the last login are the same at both', async () => {
+    await add('mia');
+    (await openSession(one, 'mia', targetPort)).destroy();
+    await eventually(async () => Number((await one.account('mia'))['DataCount']) > 0);
+    await eventually(async () => {
+      const [accountAtOne, accountAtTwo] = [await one.account('mia'), await two.account('mia')];
+      assert.deepEqual(
+        [accountAtTwo['DataCount'], accountAtTwo['LastLoginAt']],
+        [accountAtOne['DataCount'], accountAtOne['LastLoginAt']],
+      );
+      assert.notEqual(accountAtOne['LastLoginAt'], null);
+    });
+  });
 
   const skip = process.env['TEST_ENGINE'] === 'node' && 'the node engine hands over its listeners alone';
   test('a node that is restarted keeps its sessions, which count as before', { skip }, async () => {

@@ -9,6 +9,7 @@ import { freePort } from '../helpers/ports.js';
 import { needsFor } from '../helpers/programs.js';
 import { loggedInClient, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
+import { UDP_ASSOCIATE } from '../helpers/udp-client.js';
 
 const BIND = 2; // RFC 1928 §4
 const account = { port: 0, username: 'player', password: 'secret' };
@@ -162,12 +163,17 @@ describe('BIND', () => {
 });
 
 describe('BIND in the configuration', () => {
-  it('is off by default, and is then refused with 07', async (t) => {
-    const daemon = await startTestDaemon(t);
+  it('is off by default, and is then refused with 07, as UDP ASSOCIATE is where that is off', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
     await daemon.addAccount('player', 'secret');
-    const { client, first } = await bindFor('127.0.0.1', { ...account, port: daemon.socks.port });
+    const at = { ...account, port: daemon.socks.port };
+    const { client, first } = await bindFor('127.0.0.1', at);
     assert.equal(first.code, 7);
     await client.closed();
+    const associating = await loggedInClient(at);
+    associating.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+    assert.equal((await readReply(associating)).code, 7);
+    await associating.closed();
   });
 
   it('can have a port range and a public address, which the reply contains', async (t) => {

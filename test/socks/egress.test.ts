@@ -73,9 +73,13 @@ describe('denied destinations', () => {
     });
     daemon = await startTestDaemon(scope, {
       config: {
-        egress: { private: 'deny' },
+        egress: {
+          private: 'deny',
+          classes: { open: { private: 'allow', allow: ['127.0.0.0/8', 'localhost'] } },
+        },
         dns: { servers: [names.address] },
         socks: { connectTimeout: '200ms' },
+        admin: { host: has(IPV6) ? 'localhost' : '127.0.0.1' },
       },
     });
     await daemon.addAccount('player', 'secret');
@@ -119,14 +123,13 @@ describe('denied destinations', () => {
   });
 
   it("include the daemon's own listeners, even when private addresses are allowed", async (t) => {
-    const open = await startTestDaemon(t, {
-      config: {
-        egress: { private: 'allow', allow: ['127.0.0.0/8', 'localhost'] },
-        admin: { host: has(IPV6) ? 'localhost' : '127.0.0.1' },
-      },
-    });
-    await open.addAccount('player', 'secret');
-    const adminPort = Number(new URL(open.adminUrl).port);
+    const id = await daemon.addAccount('open', 'secret');
+    const limits = { egressClass: 'open' };
+    assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, limits)).status, 200);
+    const open = { ...account, username: 'open' };
+    const { port: allowed } = await startTarget(t, echo);
+    (await connectThrough(open, '127.0.0.1', allowed)).destroy();
+    const adminPort = Number(new URL(daemon.adminUrl).port);
     for (const host of [
       '127.0.0.1',
       '127.9.9.9',
@@ -138,8 +141,8 @@ describe('denied destinations', () => {
       'localhost',
       Buffer.from('::1'),
     ]) {
-      for (const port of [adminPort, open.socks.port]) {
-        const client = await loggedInClient({ ...account, port: open.socks.port });
+      for (const port of [adminPort, open.port]) {
+        const client = await loggedInClient(open);
         client.send(request(host, port));
         assert.equal((await readReply(client)).code, NOT_ALLOWED, `${host}:${port}`);
       }

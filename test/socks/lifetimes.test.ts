@@ -7,11 +7,16 @@ import { connectThrough, greeting, loggedInClient, login, RawClient } from '../h
 import { suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 
-describe('live sessions of a changed account', () => {
+describe('live sessions', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
+  const account = { port: 0, username: 'player', password: 'secret' };
   before(async () => {
-    daemon = await startTestDaemon(scope);
+    daemon = await startTestDaemon(scope, {
+      config: { socks: { idleTimeout: '9s', halfCloseTimeout: '1s' } },
+    });
+    await daemon.addAccount('player', 'secret');
+    account.port = daemon.socks.port;
   });
 
   async function liveSession(t: Parameters<typeof startTarget>[0], username: string, fields = {}) {
@@ -33,7 +38,7 @@ describe('live sessions of a changed account', () => {
     ['expired by an update', 'UpdateProxyAccount', { ExpiresAt: '2020-01-01T00:00:00' }, 'account-expired'],
     ['deleted', 'DeleteProxyAccount', null, 'account-removed'],
   ] as const) {
-    it(`end when the account is ${change}`, async (t) => {
+    it(`end when their account is ${change}`, async (t) => {
       const username = `changed-${reason}`;
       const { id, client } = await liveSession(t, username);
       const url = body === null ? `/ProxyAccount/${path}?AID=${id}` : `/ProxyAccount/${path}`;
@@ -50,7 +55,7 @@ describe('live sessions of a changed account', () => {
     });
   }
 
-  it('end when the account expires', async (t) => {
+  it('end when their account expires', async (t) => {
     const { id, client } = await liveSession(t, 'expiring');
     // Dates in the API have whole seconds, so this one is 1 to 2 s away.
     const expiresAtMs = (Math.floor(Date.now() / 1000) + 2) * 1000;
@@ -65,7 +70,7 @@ describe('live sessions of a changed account', () => {
     assert.equal(line['end'], 'account-expired');
   });
 
-  it('continue after a change that does not affect the login', async (t) => {
+  it('continue after a change of their account that does not affect the login', async (t) => {
     const { id, client } = await liveSession(t, 'staying');
     const answer = await daemon.api('POST', '/ProxyAccount/UpdateProxyAccount', {
       AID: id,
@@ -78,28 +83,15 @@ describe('live sessions of a changed account', () => {
     client.destroy();
   });
 
-  it('are refused when the account is closed between login and request', async () => {
+  it('are refused when their account is closed between login and request', async () => {
     const id = await daemon.addAccount('between', 'secret');
     const client = await loggedInClient({ port: daemon.socks.port, username: 'between', password: 'secret' });
     await daemon.api('POST', `/ProxyAccount/DeleteProxyAccount?AID=${id}`);
     client.send(Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, 0, 9]));
     assert.equal((await client.readToEnd()).toString('hex'), '05010001000000000000');
   });
-});
 
-describe('time limits of sessions', () => {
-  const scope = suiteScope();
-  let daemon: TestDaemon;
-  const account = { port: 0, username: 'player', password: 'secret' };
-  before(async () => {
-    daemon = await startTestDaemon(scope, {
-      config: { socks: { idleTimeout: '9s', halfCloseTimeout: '1s' } },
-    });
-    await daemon.addAccount('player', 'secret');
-    account.port = daemon.socks.port;
-  });
-
-  it('end a session without traffic, and not one with traffic', async (t) => {
+  it('end after idleTimeout without traffic, and not with traffic', async (t) => {
     const target = await startTarget(t, echo);
     const idle = await connectThrough(account, '127.0.0.1', target.port);
     const busy = await connectThrough(account, '127.0.0.1', target.port);
@@ -114,7 +106,7 @@ describe('time limits of sessions', () => {
     busy.destroy();
   });
 
-  it('end a half-closed session without traffic in the other direction', async (t) => {
+  it('end half-closed after halfCloseTimeout without traffic in the other direction', async (t) => {
     const target = await startTarget(t, hold);
     const client = await connectThrough(account, '127.0.0.1', target.port);
     client.socket.end();
@@ -144,36 +136,28 @@ describe('a daemon that stops', () => {
     assert.equal(await daemon.exited(), 0);
   });
 
-  it('ends live sessions after shutdownGrace, and stores their entries', async (t) => {
+  it('ends live sessions after shutdownGrace, or at once on a second signal, and stores their entries', async (t) => {
+    const target = await startTarget(t, echo);
+    const openSession = (daemon: TestDaemon) =>
+      connectThrough(
+        { port: daemon.socks.port, username: 'player', password: 'secret' },
+        '127.0.0.1',
+        target.port,
+      );
     const first = await startTestDaemon(t, { config: { shutdownGrace: '500ms' } });
     await first.addAccount('player', 'secret');
-    const target = await startTarget(t, echo);
-    const client = await connectThrough(
-      { port: first.socks.port, username: 'player', password: 'secret' },
-      '127.0.0.1',
-      target.port,
-    );
+    const client = await openSession(first);
     first.signal('SIGINT');
     await client.closed();
     assert.equal(await first.exited(), 0);
-    const second = await startTestDaemon(t, { dataDir: first.dataDir });
+    const second = await startTestDaemon(t, { config: { shutdownGrace: '60s' }, dataDir: first.dataDir });
     const shown = await second.account('player');
     assert.equal(shown['DataCount'], 2);
     assert.notEqual(shown['LastLoginAt'], null);
-  });
-
-  it('ends live sessions at once on a second signal', async (t) => {
-    const daemon = await startTestDaemon(t, { config: { shutdownGrace: '60s' } });
-    await daemon.addAccount('player', 'secret');
-    const target = await startTarget(t, echo);
-    await connectThrough(
-      { port: daemon.socks.port, username: 'player', password: 'secret' },
-      '127.0.0.1',
-      target.port,
-    );
-    daemon.signal('SIGTERM');
-    await daemon.waitForLine((line) => /stopping/.test(line.msg));
-    daemon.signal('SIGTERM');
-    await daemon.exited();
+    await openSession(second);
+    second.signal('SIGTERM');
+    await second.waitForLine((line) => /stopping/.test(line.msg));
+    second.signal('SIGTERM');
+    await second.exited();
   });
 });

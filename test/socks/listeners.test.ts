@@ -1,12 +1,13 @@
 // Several listeners at once: addresses, ports, Unix sockets.
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { startTestDaemon } from '../helpers/daemon.js';
+import { runCommand } from '../helpers/command.js';
+import { startTestDaemon, yamlOf } from '../helpers/daemon.js';
 import { has, IPV6, needsFor } from '../helpers/programs.js';
 import { connectThrough, greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
@@ -125,11 +126,23 @@ describe('listeners', async () => {
     for (const [listener, message] of [
       [{ host: '127.0.0.1', port }, /socks\.listeners\[0\].*in use/],
       [{ path: '/nowhere/at/all.sock' }, /socks\.listeners\[0\].*cannot listen on \/nowhere/],
+    ] as const) {
+      await assert.rejects(startTestDaemon(t, { config: { socks: { listeners: [listener] } } }), message);
+    }
+  });
+
+  it('that no daemon can have are found by the check of the configuration', async (t) => {
+    const directory = await folder(t);
+    const file = join(directory, 'pulsegate.yaml');
+    for (const [listener, message] of [
       [{ host: '127.0.0.1' }, /a host with a port, or the path/],
       [{ path: '/tmp/x', port: 1 }, /a host with a port, or the path/],
       [{ host: '127.0.0.1', port: 0, proxyProtocol: true }, /proxyProtocolFrom/],
     ] as const) {
-      await assert.rejects(startTestDaemon(t, { config: { socks: { listeners: [listener] } } }), message);
+      await writeFile(file, yamlOf({ dataDir: directory, socks: { listeners: [listener] } }));
+      const { code, stderr } = await runCommand(directory, ['config', 'check', '--config', file]);
+      assert.notEqual(code, 0);
+      assert.match(stderr, message);
     }
   });
 });

@@ -5,13 +5,12 @@ import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/da
 import { descriptorsBackTo, openDescriptors } from '../../helpers/descriptors.js';
 import { startNameServer } from '../../helpers/name-server.js';
 import { IPV6, needs, needsFor } from '../../helpers/programs.js';
-import { loggedInClient, readReply, request, type SocksLogin } from '../../helpers/socks-client.js';
+import type { SocksLogin } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
 import {
   associateThrough,
   datagram,
   startUdpEcho,
-  UDP_ASSOCIATE,
   UdpAssociationClient,
   UdpEnd,
   unwrap,
@@ -619,39 +618,28 @@ describe('a UDP association with fullCone false, maxDestinations and idleTimeout
   });
 });
 
-describe('a UDP association in the configuration', () => {
-  it('is refused with 07 when UDP is off', async (t) => {
-    const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
-    await daemon.addAccount('player', 'secret');
-    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
-    client.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
-    assert.equal((await readReply(client)).code, 7);
-    await client.closed();
+it('a UDP association uses ports of portRange, and is refused when none is free', async (t) => {
+  const free = await UdpEnd.open(t, '0.0.0.0');
+  const first = Math.min(free.port, 65_000);
+  free.close();
+  const daemon = await startTestDaemon(t, {
+    config: { socks: { udp: { portRange: `${first}-${first + 3}` } } },
   });
-
-  it('uses ports of portRange, and is refused when none is free', async (t) => {
-    const free = await UdpEnd.open(t, '0.0.0.0');
-    const first = Math.min(free.port, 65_000);
-    free.close();
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { udp: { portRange: `${first}-${first + 3}` } } },
-    });
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
-    const echo = await startUdpEcho(t);
-    const inRange = (port: number) => port >= first && port <= first + 3;
-    const outer = new Promise<number>((resolve) => {
-      echo.socket.once('message', (_data, { port }) => resolve(port));
-    });
-    const client = await associateThrough(t, account);
-    await client.roundTrip('127.0.0.1', echo.port, 'x');
-    assert.ok(inRange(client.relay.port) && inRange(await outer));
-    const others: unknown[] = [];
-    await assert.rejects(async () => {
-      for (let i = 0; i < 4; i += 1) others.push(await associateThrough(t, account));
-    }, /the proxy answered 1/);
-    client.control.destroy();
-    await daemon.waitForLine((line) => line.msg === 'session ended');
-    await associateThrough(t, account);
+  await daemon.addAccount('player', 'secret');
+  const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+  const echo = await startUdpEcho(t);
+  const inRange = (port: number) => port >= first && port <= first + 3;
+  const outer = new Promise<number>((resolve) => {
+    echo.socket.once('message', (_data, { port }) => resolve(port));
   });
+  const client = await associateThrough(t, account);
+  await client.roundTrip('127.0.0.1', echo.port, 'x');
+  assert.ok(inRange(client.relay.port) && inRange(await outer));
+  const others: unknown[] = [];
+  await assert.rejects(async () => {
+    for (let i = 0; i < 4; i += 1) others.push(await associateThrough(t, account));
+  }, /the proxy answered 1/);
+  client.control.destroy();
+  await daemon.waitForLine((line) => line.msg === 'session ended');
+  await associateThrough(t, account);
 });
