@@ -1,10 +1,7 @@
 // Repeated kill -9 during writes: no answered change is lost, and no change is stored in part.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { keptDataDir, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { scaled } from '../helpers/scale.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
@@ -24,8 +21,7 @@ describe('kill -9', () => {
   const scope = suiteScope();
 
   it(`in ${ROUNDS} rounds loses no answered change and stores no change in part`, async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-crash-'));
-    scope.after(() => rm(dataDir, { recursive: true, force: true }));
+    const dataDir = await keptDataDir(scope);
     const target = await startTarget(scope, echo);
     const expected: Expected = { accounts: new Map(), removed: new Set(), unsettled: new Set() };
     let answers = 0;

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { NO_PLAN_LIMITS } from '../../src/core/accounts/plans/plans.js';
 import { DAY_MS, SECOND_MS } from '../../src/core/clock.js';
 import { STORAGE_PROBLEMS } from '../../src/core/errors.js';
@@ -17,6 +17,7 @@ import { eventually } from '../helpers/eventually.js';
 import { basic } from '../helpers/http.js';
 import { loggedInClient } from '../helpers/socks-client.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { suiteScope } from '../helpers/suite.js';
 
 const config = { stopTimeout: '500ms', database: { busyTimeout: '100ms', checkInterval: '100ms' } };
 
@@ -109,60 +110,90 @@ test('a missing, replaced or locked database is logged once with the cause, and 
   assert.equal(await daemon.exited(), 3);
 });
 
-test('while the database is locked, every change is answered 503 with the reason, and reads succeed', async (t) => {
+describe('while the database is locked', async () => {
+  const scope = suiteScope();
   const secret = randomBytes(32).toString('hex');
   const webhooks = { enabled: true, secret, agents: { echo: {} } };
   const agents = { echo: { type: 'command', command: ['true'] } };
-  const daemon = await startTestDaemon(t, {
-    config: { ...config, database: { busyTimeout: '10ms' }, webhooks, agents },
-  });
-  const id = await daemon.addAccount('player', 'secret');
-  const account = `/api/v1/accounts/${id}`;
+  const daemon = await startTestDaemon(scope, { config: { ...config, webhooks, agents } });
   const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 30_000);
-  t.after(() => database.destroy());
-  await database.raw('begin immediate');
-  const operator = { name: 'kim', password: 'a good password', role: 'viewer' };
-  const action = { type: 'disable' };
-  const changes: readonly [string, string, unknown?][] = [
-    ['POST', '/api/v1/session', ADMIN],
-    ['POST', '/api/v1/accounts', { username: 'other' }],
-    ['POST', '/api/v1/accounts/batch', { pattern: 'p{1-3}' }],
-    ['POST', '/api/v1/accounts/bulk', { ids: [id], action, dryRun: false }],
-    ['PATCH', account, { remarks: 'r' }],
-    ['PATCH', `${account}/limits`, { quotaPeriod: 'day' }],
-    ['POST', `${account}/usage/reset`],
-    ['POST', `${account}/password`, {}],
-    ['DELETE', account],
-    ['POST', '/api/v1/operators', operator],
-    ['POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'], expiresAt: null }],
-    ['PUT', '/api/v1/settings/plans', { plans: [] }],
-    ['PUT', '/api/v1/settings/notices', { ...NOTICE_DEFAULTS, historyDays: 9 }],
-    ['PUT', '/api/v1/settings/games', { rules: [] }],
-  ];
-  for (const [method, path, body] of changes) {
-    const answer = await daemon.api(method, path, body);
-    const { code, reason } = answer.json as { code?: string; reason?: { code: string } };
-    assert.deepEqual(
-      [answer.status, code, reason?.code],
-      [503, 'unavailable', 'database-locked'],
-      `${path} ${answer.text}`,
+  scope.after(() => database.destroy());
+
+  it('every change is answered 503 with the reason, and reads succeed', async () => {
+    const id = await daemon.addAccount('player', 'secret');
+    const account = `/api/v1/accounts/${id}`;
+    await database.raw('begin immediate');
+    const operator = { name: 'kim', password: 'a good password', role: 'viewer' };
+    const action = { type: 'disable' };
+    const changes: readonly [string, string, unknown?][] = [
+      ['POST', '/api/v1/session', ADMIN],
+      ['POST', '/api/v1/accounts', { username: 'other' }],
+      ['POST', '/api/v1/accounts/batch', { pattern: 'p{1-3}' }],
+      ['POST', '/api/v1/accounts/bulk', { ids: [id], action, dryRun: false }],
+      ['PATCH', account, { remarks: 'r' }],
+      ['PATCH', `${account}/limits`, { quotaPeriod: 'day' }],
+      ['POST', `${account}/usage/reset`],
+      ['POST', `${account}/password`, {}],
+      ['DELETE', account],
+      ['POST', '/api/v1/operators', operator],
+      ['POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'], expiresAt: null }],
+      ['PUT', '/api/v1/settings/plans', { plans: [] }],
+      ['PUT', '/api/v1/settings/notices', { ...NOTICE_DEFAULTS, historyDays: 9 }],
+      ['PUT', '/api/v1/settings/games', { rules: [] }],
+    ];
+    for (const [method, path, body] of changes) {
+      const answer = await daemon.api(method, path, body);
+      const { code, reason } = answer.json as { code?: string; reason?: { code: string } };
+      assert.deepEqual(
+        [answer.status, code, reason?.code],
+        [503, 'unavailable', 'database-locked'],
+        `${path} ${answer.text}`,
+      );
+      assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    }
+    const hook = await fetch(`${daemon.adminUrl}/hooks/agent`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ agent: 'echo', message: 'hello' }),
+    });
+    assert.deepEqual([hook.status, hook.headers.has('retry-after')], [503, true], await hook.text());
+    // The overview reads by the connection of the writes, and waits behind them.
+    const writes = Array.from({ length: 8 }, (_, n) =>
+      daemon.api('POST', '/api/v1/accounts', { username: `behind-${n}` }),
     );
-    assert.ok(Number(answer.headers.get('retry-after')) > 0);
-  }
-  const hook = await fetch(`${daemon.adminUrl}/hooks/agent`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ agent: 'echo', message: 'hello' }),
+    for (const path of ['/api/v1/overview', account, '/api/v1/audit', '/api/v1/heartbeats'])
+      assert.equal((await daemon.api('GET', path)).status, 200, path);
+    for (const { status } of await Promise.all(writes)) assert.equal(status, 503);
+    await database.raw('rollback');
   });
-  assert.deepEqual([hook.status, hook.headers.has('retry-after')], [503, true], await hook.text());
-  // The overview reads by the connection of the writes, and waits behind them.
-  const writes = Array.from({ length: 8 }, (_, n) =>
-    daemon.api('POST', '/api/v1/accounts', { username: `behind-${n}` }),
-  );
-  for (const path of ['/api/v1/overview', account, '/api/v1/audit', '/api/v1/heartbeats'])
-    assert.equal((await daemon.api('GET', path)).status, 200, path);
-  for (const { status } of await Promise.all(writes)) assert.equal(status, 503);
-  await database.raw('rollback');
+
+  it('days from the first login begin with a login, also without another login', async (t) => {
+    const plan = { name: 'days', days: 3, startsAtFirstLogin: true, limits: NO_PLAN_LIMITS };
+    assert.equal((await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
+    const player = { username: 'beginner', password: 'secret', plan: 'days' };
+    assert.equal((await daemon.api('POST', '/api/v1/accounts', player)).status, 201);
+    await database.raw('begin immediate');
+    const before = Date.now();
+    const client = await loggedInClient({ ...player, port: daemon.socks.port });
+    t.after(() => client.destroy());
+    const after = Date.now();
+    await ready(daemon, '503 not ready: database-locked');
+    // Writes wait for one another: after this one the first write of the expiry has failed too.
+    assert.equal(
+      (await daemon.api('POST', '/api/v1/accounts', { ...player, username: 'other' })).status,
+      503,
+    );
+    await database.raw('rollback');
+    const expiresAt = await eventually(async () => {
+      const { items } = (await daemon.api('GET', '/api/v1/accounts?search=beginner')).json as {
+        items: { expiresAt: string | null }[];
+      };
+      const [{ expiresAt = null } = {}] = items;
+      return expiresAt ?? false;
+    });
+    const at = Date.parse(String(expiresAt)) - 3 * DAY_MS;
+    assert.ok(at >= before - SECOND_MS && at <= after, `${expiresAt}`);
+  });
 });
 
 test('a write whose client has gone is not made when the lock of another program ends', async (t) => {
@@ -198,34 +229,6 @@ test('a write whose client has gone is not made when the lock of another program
     (json as { Username: string }[]).map(({ Username }) => Username),
     ['third'],
   );
-});
-
-test('days from the first login begin with a login while the database is locked, also without another login', async (t) => {
-  const daemon = await startTestDaemon(t, { config });
-  const plan = { name: 'days', days: 3, startsAtFirstLogin: true, limits: NO_PLAN_LIMITS };
-  assert.equal((await daemon.api('PUT', '/api/v1/settings/plans', { plans: [plan] })).status, 200);
-  const player = { username: 'player', password: 'secret', plan: 'days' };
-  assert.equal((await daemon.api('POST', '/api/v1/accounts', player)).status, 201);
-  const database = connectSqlite(sqliteClient, join(daemon.dataDir, 'pulsegate.db'), 30_000);
-  t.after(() => database.destroy());
-  await database.raw('begin immediate');
-  const before = Date.now();
-  const client = await loggedInClient({ ...player, port: daemon.socks.port });
-  t.after(() => client.destroy());
-  const after = Date.now();
-  await ready(daemon, '503 not ready: database-locked');
-  // Writes wait for one another: after this one the first write of the expiry has failed too.
-  assert.equal((await daemon.api('POST', '/api/v1/accounts', { ...player, username: 'other' })).status, 503);
-  await database.raw('rollback');
-  const expiresAt = await eventually(async () => {
-    const { items } = (await daemon.api('GET', '/api/v1/accounts')).json as {
-      items: { expiresAt: string | null }[];
-    };
-    const [{ expiresAt = null } = {}] = items;
-    return expiresAt ?? false;
-  });
-  const at = Date.parse(String(expiresAt)) - 3 * DAY_MS;
-  assert.ok(at >= before - SECOND_MS && at <= after, `${expiresAt}`);
 });
 
 test('a full disk is logged, and so is the recovery with free space; a start on a full disk fails with the reason', async (t) => {

@@ -1,4 +1,4 @@
-// The sessions of all nodes can be listed, counted and ended at each.
+// The sessions of all nodes can be listed, counted, traced and ended at each.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { openStore } from '../../src/store/store.js';
@@ -16,6 +16,13 @@ interface Session {
   readonly client: { readonly port: number };
   readonly exit: string | null;
   readonly outgoing: { readonly address: string } | null;
+}
+interface Traced {
+  readonly account: { readonly username: string };
+  readonly node: string;
+  readonly isLive: boolean;
+  readonly endedAt: string | null;
+  readonly bytesUp: number | null;
 }
 interface Page {
   readonly items: readonly Session[];
@@ -57,9 +64,10 @@ describe('live sessions of two nodes', async () => {
       await openSession(two, 'bob', targetPort),
     ];
     for (const node of [one, two]) {
-      await eventually(
-        async () => (await listAt(node)).total === 3 && (await listAt(node)).items.length === 3,
-      );
+      await eventually(async () => {
+        const { total, items } = await listAt(node);
+        return total === 3 && items.length === 3;
+      });
       const { items } = await listAt(node, '?sort=username');
       assert.deepEqual(
         items.map(({ username }) => username),
@@ -115,6 +123,28 @@ describe('live sessions of two nodes', async () => {
     await Promise.all([second, third, unlisted].map((client) => client.closed()));
     for (const node of [one, two]) await eventually(async () => (await listAt(node)).total === 0);
     assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 404);
+  });
+
+  test('a trace at one node finds the sessions of the other, while they run and after they have ended', async () => {
+    const own = await startTarget(t, echo);
+    await one.addAccount('traced', 'word');
+    const client = await openSession(one, 'traced', own.port);
+    client.send('four');
+    const foundAtTwo = async () => {
+      const question = new URLSearchParams({ destination: '127.0.0.1', port: `${own.port}` });
+      question.set('at', new Date().toISOString());
+      const { items } = (await two.api('GET', `/api/v1/trace?${question}`)).json as { items: Traced[] };
+      return items[0];
+    };
+    const found = await eventually(async () => {
+      const item = await foundAtTwo();
+      assert.ok(item?.isLive === true && item.bytesUp === 4);
+      return item;
+    });
+    assert.deepEqual([found.account.username, found.node], ['traced', 'gate-1']);
+    client.destroy();
+    await eventually(async () => (await foundAtTwo())?.endedAt !== null);
+    for (const node of [one, two]) await eventually(async () => (await listAt(node)).total === 0);
   });
 
   test('of a lost node are not listed, and of one that was only frozen they are listed again', async () => {

@@ -103,6 +103,16 @@ export async function copyProgram(t: Scope): Promise<string> {
   return folder;
 }
 
+/** Returns a data folder for daemons that start on it one after another. It has the database of a new daemon, and is removed at the end. */
+export async function keptDataDir(t: Scope): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-kept-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const dataDir = join(folder, 'data');
+  if ((await databaseSection(dataDir))['client'] !== 'pg')
+    await copySqliteTemplate(dataDir, { withAdmin: true });
+  return dataDir;
+}
+
 /** Starts `pulsegate serve`. Rejects with the daemon's output if the daemon does not get ready. */
 export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Promise<TestDaemon> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-test-'));

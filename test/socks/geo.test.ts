@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { runCommand } from '../helpers/command.js';
-import { PROJECT, startTestDaemon } from '../helpers/daemon.js';
+import { keptDataDir, PROJECT, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { IPV6, needs } from '../helpers/programs.js';
 import { greeting, loggedInClient, login, RawClient, readReply, request } from '../helpers/socks-client.js';
@@ -140,7 +140,7 @@ test(
   'where no file is configured any more, a bound account is refused, with warnings, and can be changed',
   needs(IPV6),
   async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'pulsegate-geo-'));
+    const dataDir = await keptDataDir(t);
     const before = await startTestDaemon(t, {
       dataDir,
       config: { geo: { country: join(GIVEN, 'country-ipv4.mmdb') }, socks: { host: ['127.0.0.1', '::1'] } },

@@ -10,6 +10,7 @@ import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import type { SqliteOptions } from '../../src/store/sqlite/database.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { copySqliteTemplate } from '../helpers/sqlite-template.js';
 
 export async function tempDir(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'pulsegate-store-'));
@@ -17,12 +18,13 @@ export async function tempDir(t: TestContext): Promise<string> {
   return dir;
 }
 
-/** Opens a store in a new folder, unless `dataDir` is given. The end of the test closes it. */
+/** Opens a store on a new database, or that of `dataDir`, which may be none yet: then it migrates. The end of the test closes it. */
 export async function openTestStore(
   t: TestContext,
   options: Partial<SqliteOptions & Pick<StoreOptions, 'now'>> = {},
 ): Promise<{ store: Store; dataDir: string; file: string }> {
   const dataDir = options.dataDir ?? (await tempDir(t));
+  if (options.dataDir === undefined) await copySqliteTemplate(dataDir);
   const store = await openStore({ client: sqliteClient, busyTimeoutMs: 60_000, ...options, dataDir });
   t.after(() => store.close());
   return { store, dataDir, file: join(dataDir, 'pulsegate.db') };

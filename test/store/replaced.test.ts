@@ -4,10 +4,9 @@ import assert from 'node:assert/strict';
 import { copyFile, cp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { runProcess } from '../helpers/command.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { runCommand } from '../helpers/command.js';
+import { keptDataDir, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { tempDir } from './helpers.js';
 
 const SET_ASIDE = 'database was replaced; write-ahead log of the previous one set aside';
 
@@ -28,7 +27,7 @@ async function count(daemon: TestDaemon): Promise<number> {
 
 async function backUp(daemon: TestDaemon, name: string): Promise<string> {
   const file = join(dirname(daemon.dataDir), name);
-  const { code, stderr } = await runProcess(daemon.dataDir, ['backup', file, '--config', daemon.configFile]);
+  const { code, stderr } = await runCommand(daemon.dataDir, ['backup', file, '--config', daemon.configFile]);
   assert.equal(code, 0, stderr);
   return file;
 }
@@ -56,7 +55,7 @@ async function stopWith(daemon: TestDaemon, signal: NodeJS.Signals): Promise<voi
 }
 
 test('a backup that is renamed over the open database is used after the restart, also a large one, and also after database-gone', async (t) => {
-  const dataDir = join(await tempDir(t), 'data');
+  const dataDir = await keptDataDir(t);
   const file = join(dataDir, 'pulsegate.db');
   let daemon = await start(t, dataDir);
   const empty = await backUp(daemon, 'empty.db');
@@ -68,7 +67,7 @@ test('a backup that is renamed over the open database is used after the restart,
   await becomes(daemon, 'database-replaced');
   // New connections for lists must not open the new file beside the log either.
   await Promise.all(Array.from({ length: 4 }, () => daemon.api('GET', '/api/v1/accounts?search=a')));
-  const command = await runProcess(dataDir, [
+  const command = await runCommand(dataDir, [
     'account',
     'add',
     'x',
@@ -89,15 +88,14 @@ test('a backup that is renamed over the open database is used after the restart,
 });
 
 test('a backup that is copied over the database of a killed daemon is used; its own log is not lost, even in a copy of the folder', async (t) => {
-  const folder = await tempDir(t);
-  const dataDir = join(folder, 'data');
+  const dataDir = await keptDataDir(t);
   const file = join(dataDir, 'pulsegate.db');
   let daemon = await start(t, dataDir);
   await add(daemon, 'a{1-3}');
   const backup = await backUp(daemon, 'three.db');
   await add(daemon, 'b{1-3}');
   await stopWith(daemon, 'SIGKILL');
-  const copy = join(folder, 'copy');
+  const copy = join(dirname(dataDir), 'copy');
   await cp(dataDir, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
   await copyFile(backup, file);
   daemon = await usesOther(t, dataDir, 3);
@@ -108,7 +106,7 @@ test('a backup that is copied over the database of a killed daemon is used; its 
   await add(daemon, 'c{1-3}');
   await stopWith(daemon, 'SIGKILL');
   await copyFile(backup, join(copy, 'pulsegate.db'));
-  const restored = await runProcess(copy, ['restore', backup, '--yes', '--config', daemon.configFile]);
+  const restored = await runCommand(copy, ['restore', backup, '--yes', '--config', daemon.configFile]);
   assert.equal(restored.code, 0, restored.stderr);
   assert.match(restored.stdout, /write-ahead log of the file before that is in .*set-aside-/);
   daemon = await start(t, copy);

@@ -1,13 +1,10 @@
 // Listening sockets that the service manager opens and passes to the daemon (sd_listen_fds), and their use.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
 import { givenSockets } from '../../src/systemd/sockets.js';
-import { startTestDaemon } from '../helpers/daemon.js';
+import { keptDataDir, startTestDaemon } from '../helpers/daemon.js';
 import { needs } from '../helpers/programs.js';
 import {
   connectThrough,
@@ -71,33 +68,25 @@ describe('sockets of the service manager', needs('python3'), () => {
       assert.equal(await daemon.exited(), 0);
     });
   }
-
-  it('serve players when they have no name', async (t) => {
-    const daemon = await startTestDaemon(t, { config: { socks: { port: 1 } }, wrap: wrap('unnamed') });
-    await daemon.addAccount('player', 'secret');
-    const target = await startTarget(t, echo);
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
-    await connectThrough(account, '127.0.0.1', target.port);
-  });
 });
 
-describe('a restart with an inherited socket', () => {
+describe('an inherited socket without a name', () => {
   const scope = suiteScope();
   for (const engine of ['native', 'node'] as const) {
-    it(`resets no client, whatever it had sent (${engine})`, async (t) => {
+    it(`serves players, and a restart resets no client, whatever it had sent (${engine})`, async (t) => {
       const libc = loadLibc();
       const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
       assert.ok('fd' in listener);
       t.after(() => libc.close(listener.fd));
-      const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-restart-'));
-      t.after(() => rm(dataDir, { recursive: true, force: true }));
+      const dataDir = await keptDataDir(scope);
       // A second would be little for all these clients on a busy machine.
-      const config = { socks: { engine, workers: 2 }, shutdownGrace: '1m' };
+      const config = { socks: { engine, workers: 2, port: 1 }, shutdownGrace: '1m' };
       const start = () => startTestDaemon(scope, { config, dataDir, sockets: [listener.fd] });
       const target = await startTarget(t, echo);
       const daemon = await start();
       await daemon.addAccount('player', 'secret');
       const { port } = listener.local;
+      assert.deepEqual(daemon.lines.find(({ msg }) => msg === 'ready')?.['socks'], [`127.0.0.1:${port}`]);
       const silent = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(port)));
       const greeted = await Promise.all(Array.from({ length: 8 }, () => RawClient.connect(port)));
       for (const client of greeted) {

@@ -1,13 +1,11 @@
 // "Who was it?": an abuse report names a destination, a port and a time, and the daemon names the account.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { runCommand } from '../helpers/command.js';
-import { PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { keptDataDir, PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { openSession, startFleet } from '../helpers/fleet.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -67,8 +65,7 @@ describe('a trace', () => {
   let dataDir = '';
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-trace-'));
-    scope.after(() => rm(dataDir, { recursive: true, force: true }));
+    dataDir = await keptDataDir(scope);
     target = await startTarget(scope, echo);
     daemon = await startTestDaemon(scope, { dataDir, config: { trace: { destinationsPerAssociation: 2 } } });
   });
@@ -325,27 +322,5 @@ describe('a trace', () => {
       const unknown = { address: null, outgoing: null, exit: null, node: null, connectMs: null };
       assert.deepEqual(close, unknown);
     });
-  });
-});
-
-describe('a trace at another node', async () => {
-  const scope = suiteScope();
-
-  it('finds the sessions of all nodes', async () => {
-    const fleet = await startFleet(scope, ['gate-1', 'gate-2']);
-    const [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
-    const target = await startTarget(scope, echo);
-    await one.addAccount('ann', 'word');
-    const client = await openSession(one, 'ann', target.port);
-    client.send('four');
-    const question = { destination: '127.0.0.1', port: target.port };
-    const found = await eventually(async () => {
-      const [item] = (await trace(two, question)).items;
-      assert.ok(item?.isLive === true && item.bytesUp === 4);
-      return item;
-    });
-    assert.deepEqual([found.account.username, found.node], ['ann', 'gate-1']);
-    client.destroy();
-    await eventually(async () => (await trace(two, question)).items[0]?.endedAt !== null);
   });
 });
