@@ -191,7 +191,7 @@ onEachDatabase(
   async (open) => {
     const { store } = await open();
     const accounts = Array.from({ length: 1000 }, () => account({ lastLoginAt: 500 }));
-    for (const each of accounts) await addAccount(store.accounts, each);
+    await store.accounts.addMany(accounts);
     await store.accounts.saveLogins([]);
     await store.accounts.saveLogins([
       ...accounts.map((each, index) => ({ id: each.id, at: index })),

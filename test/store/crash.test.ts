@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { openDaemonStore } from '../../src/store/store.js';
 import { scaled } from '../helpers/scale.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
+import { copySqliteTemplate } from '../helpers/sqlite-template.js';
 import type { Line, Operation } from './crash-child.js';
 import { connectBeside, tempDir } from './helpers.js';
 
@@ -25,6 +26,7 @@ interface Expected {
 
 test(`${ROUNDS} rounds of kill -9 lose no finished change and store none partly`, async (t) => {
   const dataDir = await tempDir(t);
+  await copySqliteTemplate(dataDir);
   const expected = new Map<string, Expected>();
   let interrupted = 0;
   for (let round = 0; round < ROUNDS; round++) {

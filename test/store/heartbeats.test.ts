@@ -292,21 +292,21 @@ onEachDatabase(
   async (open, _engine, t) => {
     const { store } = await open();
     const players = Array.from({ length: MANY }, () => account());
-    for (const player of players) await addAccount(store.accounts, player);
+    await store.accounts.addMany(players);
     const batch = () =>
       Array.from({ length: 10 }, (_, n) =>
         players.map((player) => heartbeat(player, { gameId: n === 0 ? 'G' : null })),
       ).flat();
     const retention = { ...KEEP_ALL, maxPerAccount: 20 };
     const tookMs: number[] = [];
-    for (let round = 0; round < 7; round++) {
+    for (let round = 0; round < 5; round++) {
       const entries = batch();
       const started = performance.now();
       await store.heartbeats.append(entries, retention);
       tookMs.push(performance.now() - started);
     }
     // The first two rounds fill the accounts up to the limit. After that, every new entry deletes an old one.
-    const median = tookMs.slice(2).sort((a, b) => a - b)[2] ?? Number.NaN;
+    const median = tookMs.slice(2).sort((a, b) => a - b)[1] ?? Number.NaN;
     t.diagnostic(
       `${10 * MANY} entries, cap active: ${median.toFixed(0)} ms (${Math.round((10 * MANY) / (median / 1000))} entries/s)`,
     );
