@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { eventually } from '../helpers/eventually.js';
 import { freePort } from '../helpers/ports.js';
 import { IPV6, needs, needsFor } from '../helpers/programs.js';
@@ -19,6 +20,7 @@ import {
 } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
+import { settled } from '../proxy/io/helpers.js';
 
 const PLAYER = { username: 'player', password: 'secret' };
 
@@ -247,6 +249,72 @@ describe('CONNECT', () => {
     );
     assert.equal(line['user'], 'a\\x0ab\\x1b[31m\\u{202e}"}');
     await eventually(() => assert.equal(line['client'], '127.0.0.1'));
+  });
+
+  describe('despite defects of socksv5', () => {
+    it('continues after a failed login', async () => {
+      for (let i = 0; i < 3; i += 1) {
+        const client = await RawClient.connect(account.port);
+        client.send(Buffer.concat([greeting(2), login('player', 'wrong')]));
+        assert.equal((await client.readToEnd()).toString('hex'), '05020101');
+      }
+      const client = await loggedInClient(account);
+      client.destroy();
+      assert.equal(daemon.process.exitCode, null);
+    });
+
+    it('does not mix the credentials of concurrent logins', async () => {
+      await daemon.addAccount('first', 'password-1');
+      await daemon.addAccount('second', 'password-22');
+      const [a, b] = await Promise.all([RawClient.connect(account.port), RawClient.connect(account.port)]);
+      a.send(greeting(2));
+      b.send(greeting(2));
+      await Promise.all([a.read(2), b.read(2)]);
+      const [loginA, loginB] = [login('first', 'password-1'), login('second', 'password-22')];
+      a.send(loginA.subarray(0, 9));
+      b.send(loginB.subarray(0, 4));
+      a.send(loginA.subarray(9));
+      b.send(loginB.subarray(4));
+      assert.deepEqual([...(await a.read(2))], [1, 0]);
+      assert.deepEqual([...(await b.read(2))], [1, 0]);
+      a.destroy();
+      b.destroy();
+    });
+
+    it('does not take an empty domain name for localhost', async (t) => {
+      const target = await startTarget(t, echo);
+      const client = await loggedInClient(account);
+      client.send(request('', target.port));
+      assert.equal((await readReply(client)).code, 2);
+      assert.equal(target.accepted(), 0);
+    });
+
+    it('closes the sockets of refused requests that are followed by other bytes', async () => {
+      (await loggedInClient(account)).destroy();
+      // Those of the tests before may still be closing.
+      const before = await settled(() => openDescriptors(daemon.pid));
+      const clients = await Promise.all(Array.from({ length: 40 }, () => loggedInClient(account)));
+      for (const client of clients)
+        client.send(Buffer.concat([request('127.0.0.1', 80, 9), Buffer.alloc(20_000)]));
+      // The clients never close their connections, and the daemon must not wait for that.
+      await descriptorsBackTo(daemon.pid, before);
+      for (const client of clients) client.destroy();
+    });
+
+    it('resets the client after a reset of the destination, and relays the response after a half-close', async (t) => {
+      const target = await startTarget(t, (socket) => {
+        socket.once('data', (chunk) => {
+          if (chunk.toString() === 'reset') socket.resetAndDestroy();
+        });
+        socket.on('end', () => socket.end('answer'));
+      });
+      const reset = await connectThrough(account, '127.0.0.1', target.port);
+      reset.send('reset');
+      assert.equal(await reset.closed(), 'reset');
+      const halfClosed = await connectThrough(account, '127.0.0.1', target.port);
+      halfClosed.socket.end('question');
+      assert.equal((await halfClosed.readToEnd()).toString(), 'answer');
+    });
   });
 });
 

@@ -1,20 +1,8 @@
-// Each known defect of the package socksv5 is avoided: in the parser's adapter, and in the running daemon.
+// Each known defect of the package socksv5 is avoided in the parser's adapter; in the running daemon: connect.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SocksParser } from '../../src/proxy/protocols/socksv5.js';
-import { startTestDaemon } from '../helpers/daemon.js';
-import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
-import {
-  connectThrough,
-  greeting,
-  loggedInClient,
-  login,
-  RawClient,
-  readReply,
-  request,
-} from '../helpers/socks-client.js';
-import { suiteScope } from '../helpers/suite.js';
-import { echo, startTarget } from '../helpers/targets.js';
+import { greeting, request } from '../helpers/socks-client.js';
 
 describe('the adapter of the socksv5 parser', () => {
   it('keeps every byte of an IPv6 destination, also zeros', () => {
@@ -105,77 +93,5 @@ describe('the adapter of the socksv5 parser', () => {
         assert.equal(message.port, 1000 + i);
       }
     }
-  });
-});
-
-describe('the running daemon, despite defects of socksv5', async () => {
-  const daemon = await startTestDaemon(suiteScope());
-  const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
-  await daemon.addAccount('player', 'secret');
-
-  it('continues after a failed login', async () => {
-    for (let i = 0; i < 3; i += 1) {
-      const client = await RawClient.connect(daemon.socks.port);
-      client.send(Buffer.concat([greeting(2), login('player', 'wrong')]));
-      assert.equal((await client.readToEnd()).toString('hex'), '05020101');
-    }
-    const client = await loggedInClient(account);
-    client.destroy();
-    assert.equal(daemon.process.exitCode, null);
-  });
-
-  it('does not mix the credentials of concurrent logins', async () => {
-    await daemon.addAccount('first', 'password-1');
-    await daemon.addAccount('second', 'password-22');
-    const [a, b] = await Promise.all([
-      RawClient.connect(daemon.socks.port),
-      RawClient.connect(daemon.socks.port),
-    ]);
-    a.send(greeting(2));
-    b.send(greeting(2));
-    await Promise.all([a.read(2), b.read(2)]);
-    const [loginA, loginB] = [login('first', 'password-1'), login('second', 'password-22')];
-    a.send(loginA.subarray(0, 9));
-    b.send(loginB.subarray(0, 4));
-    a.send(loginA.subarray(9));
-    b.send(loginB.subarray(4));
-    assert.deepEqual([...(await a.read(2))], [1, 0]);
-    assert.deepEqual([...(await b.read(2))], [1, 0]);
-    a.destroy();
-    b.destroy();
-  });
-
-  it('does not take an empty domain name for localhost', async (t) => {
-    const target = await startTarget(t, echo);
-    const client = await loggedInClient(account);
-    client.send(request('', target.port));
-    assert.equal((await readReply(client)).code, 2);
-    assert.equal(target.accepted(), 0);
-  });
-
-  it('closes the sockets of refused requests that are followed by other bytes', async () => {
-    (await loggedInClient(account)).destroy();
-    const before = openDescriptors(daemon.pid);
-    const clients = await Promise.all(Array.from({ length: 40 }, () => loggedInClient(account)));
-    for (const client of clients)
-      client.send(Buffer.concat([request('127.0.0.1', 80, 9), Buffer.alloc(20_000)]));
-    // The clients never close their connections, and the daemon must not wait for that.
-    await descriptorsBackTo(daemon.pid, before);
-    for (const client of clients) client.destroy();
-  });
-
-  it('resets the client after a reset of the destination, and relays the response after a half-close', async (t) => {
-    const target = await startTarget(t, (socket) => {
-      socket.once('data', (chunk) => {
-        if (chunk.toString() === 'reset') socket.resetAndDestroy();
-      });
-      socket.on('end', () => socket.end('answer'));
-    });
-    const reset = await connectThrough(account, '127.0.0.1', target.port);
-    reset.send('reset');
-    assert.equal(await reset.closed(), 'reset');
-    const halfClosed = await connectThrough(account, '127.0.0.1', target.port);
-    halfClosed.socket.end('question');
-    assert.equal((await halfClosed.readToEnd()).toString(), 'answer');
   });
 });
