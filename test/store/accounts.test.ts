@@ -78,6 +78,17 @@ onEachDatabase(
   },
 );
 
+onEachDatabase('all accounts are read, also those of a page that is exactly full', async (open) => {
+  const { store } = await open();
+  // One more than a page, most of them made at the same time.
+  const accounts = Array.from({ length: 2_001 }, (_, i) => account({ createdAt: Math.min(i, 10) }));
+  await store.accounts.addMany(accounts);
+  assert.deepEqual(await store.accounts.all(), accounts);
+  const [first, ...others] = accounts;
+  await store.accounts.removeMany([first?.id ?? '']);
+  assert.deepEqual(await store.accounts.all(), others);
+});
+
 onEachDatabase('an update writes its fields and keeps the password unless one is given', async (open) => {
   const { store } = await open();
   const before = account({ remarks: 'old', expiresAt: 5 });

@@ -29,6 +29,11 @@ import {
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './operators.js';
 import { addTraffic } from './traffic.js';
 
+/** `position` is the order among accounts that were made at the same time. */
+type PlacedRow = AccountRow & { readonly position: number };
+
+/** Rows that are in memory, several times as large as accounts, while all accounts are read. */
+const ROWS_PER_READ = 2_000;
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;
 /** The tables with rows of an account, in the order in which a removal empties them. */
@@ -147,12 +152,19 @@ export function createAccountStore(context: StoreContext): AccountStore {
 
   return {
     async all() {
-      const rows: AccountRow[] = await db('accounts').orderBy(['created_at', 'position']);
       // Most accounts have no limits: a join would read their columns for each.
       const limits: LimitsRow[] = await db('account_limits');
       const limitsOf = new Map(limits.map((row) => [row.account_id, row]));
       const addressesOf = await readAddresses(db, null);
-      return rows.map((row) => toAccount(row, limitsOf.get(row.id) ?? UNLIMITED, addressesOf));
+      const accounts: Account[] = [];
+      for (let last: PlacedRow | undefined; ; ) {
+        const page = db('accounts').orderBy(['created_at', 'position']).limit(ROWS_PER_READ);
+        if (last) page.whereRaw('(created_at, position) > (?, ?)', [last.created_at, last.position]);
+        const rows: PlacedRow[] = await page;
+        for (const row of rows) accounts.push(toAccount(row, limitsOf.get(row.id) ?? UNLIMITED, addressesOf));
+        last = rows.at(-1);
+        if (rows.length < ROWS_PER_READ) return accounts;
+      }
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],
