@@ -4,6 +4,7 @@ import { BlockList, isIP, SocketAddress } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatIp, inCidr, normalizeAddress, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
+import { scaled } from '../helpers/scale.js';
 
 const family = (bytes: Uint8Array) => (bytes.length === 4 ? 'ipv4' : 'ipv6');
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 });
@@ -137,7 +138,7 @@ test('an address is unchanged after it is written and read, also by Node', () =>
       const nodeText = new SocketAddress({ address: text, family: family(bytes) }).address;
       assert.deepEqual(bytesOf(nodeText), bytes);
     }),
-    { numRuns: 2000 },
+    { numRuns: scaled(500) },
   );
 });
 
@@ -147,7 +148,7 @@ test('an IPv6 address is written as in the URL standard, except a mapped address
       fc.pre(unmap(bytes).length === 16);
       assert.equal(`[${formatIp(bytes)}]`, new URL(`http://[${formatIp(bytes)}]/`).hostname);
     }),
-    { numRuns: 2000 },
+    { numRuns: scaled(500) },
   );
 });
 
@@ -164,7 +165,7 @@ test('a text is an address exactly when Node says so', () => {
       fc.pre(!text.includes('%'));
       assert.equal(parseIp(text)?.length ?? 0, { 0: 0, 4: 4, 6: 16 }[isIP(text)], text);
     }),
-    { numRuns: 5000 },
+    { numRuns: scaled(1_250) },
   );
 });
 
@@ -244,7 +245,7 @@ test("membership agrees with Node's BlockList", () => {
       assert.equal(inCidr(bytes, cidr), true);
       assert.equal(inCidr(other, cidr), list.check(formatIp(other), family(other)));
     }),
-    { numRuns: 3000 },
+    { numRuns: scaled(750) },
   );
 });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { printable } from '../../src/core/text.js';
+import { scaled } from '../helpers/scale.js';
 
 const SHOWN: [string, string][] = [
   ['', ''],
@@ -46,6 +47,6 @@ test('the result has no control characters and at most the maximum length, and p
       assert.doesNotMatch(shown, /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
       assert.equal(printable(shown, maxLength), shown);
     }),
-    { numRuns: 3000 },
+    { numRuns: scaled(600) },
   );
 });

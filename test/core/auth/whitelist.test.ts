@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseWhitelist, type Whitelist } from '../../../src/core/auth/whitelist.js';
 import { formatIp, parseIp } from '../../../src/core/ip.js';
+import { scaled } from '../../helpers/scale.js';
 
 function read(text: string): Whitelist {
   const result = parseWhitelist(text);
@@ -186,7 +187,7 @@ test('any text gives a list or its invalid entries, and any address gets a resul
       if (result.ok) assert.equal(typeof result.whitelist.allows(address), 'boolean');
       else assert.ok(result.badEntries.length > 0);
     }),
-    { numRuns: 5000 },
+    { numRuns: scaled(1_000) },
   );
 });
 
@@ -200,6 +201,6 @@ test('an IPv4 wildcard allows exactly the addresses with this prefix', () => {
       assert.equal(whitelist.allows(written), true);
       assert.equal(whitelist.allows(address), address.startsWith(prefix));
     }),
-    { numRuns: 3000 },
+    { numRuns: scaled(600) },
   );
 });

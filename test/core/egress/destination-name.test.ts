@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkDestinationName } from '../../../src/core/egress/egress.js';
 import { formatIp } from '../../../src/core/ip.js';
+import { scaled } from '../../helpers/scale.js';
 
 const check = (raw: string | Uint8Array, allowUnderscore = false) =>
   checkDestinationName(typeof raw === 'string' ? Buffer.from(raw) : raw, { allowUnderscore });
@@ -198,7 +199,7 @@ test('any bytes give a result, and an accepted name is accepted again unchanged'
       assert.match(checked.name, /^[a-z0-9_.-]+$/);
       assert.deepEqual(check(checked.name, allowUnderscore), checked);
     }),
-    { numRuns: 5000 },
+    { numRuns: scaled(1_000) },
   );
 });
 
@@ -210,6 +211,6 @@ test('an accepted name is also a name, and not an address, for the URL parser', 
       if (!checked.ok || 'ip' in checked) return;
       assert.equal(new URL(`http://${text}/`).hostname.replace(/\.$/, ''), checked.name);
     }),
-    { numRuns: 3000 },
+    { numRuns: scaled(600) },
   );
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createEgressPolicy, type EgressOptions } from '../../../src/core/egress/egress.js';
+import { scaled } from '../../helpers/scale.js';
 
 const policy = (lists: Partial<Pick<EgressOptions, 'allow' | 'deny'>>) =>
   createEgressPolicy({ private: 'deny', allow: [], deny: [], isOwnListener: () => false, ...lists });
@@ -99,6 +100,6 @@ test('any text is an entry or causes an error that names it', () => {
         assert.match(String(error), /^TypeError: egress\.deny\[0\]: /);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: scaled(600) },
   );
 });

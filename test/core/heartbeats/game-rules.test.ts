@@ -9,6 +9,7 @@ import {
 } from '../../../src/core/heartbeats/game-rules.js';
 import { parseIp } from '../../../src/core/ip.js';
 import { compilePattern } from '../../../src/games-pattern.js';
+import { scaled } from '../../helpers/scale.js';
 
 /** `host ip port protocol`; the address may be `-` for none. */
 function flow(text: string) {
@@ -236,7 +237,7 @@ test('the GameID does not depend on how the first bytes are cut', () => {
       const expected = /ID=([ab]+)/.exec(payload.slice(0, 40))?.[1];
       assert.deepEqual(verdictOf(payload, at), expected === undefined ? 'done' : { gameId: expected });
     }),
-    { numRuns: 2000 },
+    { numRuns: scaled(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Heartbeat, HeartbeatKind, HeartbeatTotals } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
+import { scaled } from '../../helpers/scale.js';
 
 let serial = 0;
 
@@ -340,7 +341,7 @@ function runSteps(steps: readonly Step[], maxPending: number): void {
 
 test('random records, writes, failures, removals and trims have the same counts as in the model', () => {
   const sequences = fc.array(step, { minLength: 20, maxLength: 120, size: 'max' });
-  fc.assert(fc.property(sequences, fc.integer({ min: 1, max: 12 }), runSteps), { numRuns: 1500 });
+  fc.assert(fc.property(sequences, fc.integer({ min: 1, max: 12 }), runSteps), { numRuns: scaled(300) });
 });
 
 test('a hundred thousand entries pass through a small pool in order', () => {

@@ -20,6 +20,7 @@ import { Calendar } from '../../../../src/core/accounts/usage/calendar.js';
 import { NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../../../../src/core/accounts/usage/limits.js';
 import { periodBytesOf } from '../../../../src/core/accounts/usage/traffic-store.js';
 import { account } from '../../../helpers/account.js';
+import { scaled } from '../../../helpers/scale.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -320,7 +321,7 @@ describe('the accounts of a seller', () => {
           shop.end();
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: scaled(250) },
     );
   });
 });
