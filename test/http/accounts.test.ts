@@ -1,12 +1,13 @@
 // Sequences of requests: accounts are created, changed and removed; their statistics and GetCurrentUser.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { account } from '../helpers/account.js';
 import { endOf } from '../helpers/account-end.js';
 import { heartbeatOf, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { send } from '../helpers/http.js';
 import { accountOf } from '../helpers/stored-accounts.js';
 import { newestOf } from '../helpers/stored-heartbeats.js';
+import { suiteScope } from '../helpers/suite.js';
 
 const NOW = Date.UTC(2030, 4, 6, 7, 8, 9, 999);
 
@@ -59,10 +60,87 @@ test('a new account has the defaults, and exactly the fields of the specificatio
   assert.match(String(AID), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 });
 
-test('an account is found by its id in upper case', async (t) => {
-  const admin = await startTestAdmin(t);
-  const id = await admin.addAccount('a');
-  assert.deepEqual(await byId(admin, id.toUpperCase()), await byId(admin, id));
+describe('accounts beside others', async () => {
+  const admin = await startTestAdmin(suiteScope());
+
+  it('an account is found by its id in upper case', async () => {
+    const id = await admin.addAccount('found');
+    assert.deepEqual(await byId(admin, id.toUpperCase()), await byId(admin, id));
+  });
+
+  it('an update without IsEnabled, Remarks and ExpiresAt resets them to their defaults', async () => {
+    const fields = { IsEnabled: false, Remarks: 'note', ExpiresAt: '2031-01-01T00:00:00' };
+    const AID = await admin.addAccount('reset', fields);
+    assert.deepEqual(await byId(admin, AID), { ...((await byId(admin, AID)) as object), ...fields });
+    await update(admin, { AID, Password: 'new' });
+    const after = (await byId(admin, AID)) as Record<string, unknown>;
+    assert.deepEqual([after['IsEnabled'], after['Remarks'], after['ExpiresAt']], [true, null, null]);
+  });
+
+  it('an update without a password keeps the password', async () => {
+    const AID = await admin.addAccount('kept');
+    const hash = () => admin.directory.byId(AID)?.passwordHash;
+    const before = hash();
+    for (const Password of [undefined, null, '', ' \t ']) {
+      await update(admin, { AID, Password });
+      assert.equal(hash(), before);
+    }
+    await update(admin, { AID, Password: 'other' });
+    assert.notEqual(hash(), before);
+    assert.match(String(hash()), /^sha256\$[0-9a-f]{32}\$[0-9a-f]{64}$/);
+    assert.equal(
+      (await accountOf(admin.store.accounts, AID))?.passwordHash,
+      hash(),
+      'memory and database agree',
+    );
+  });
+
+  it('an update keeps name, creation and last login', async () => {
+    const AID = await admin.addAccount('seen');
+    admin.directory.loggedIn(AID, NOW);
+    const before = (await byId(admin, AID)) as Record<string, unknown>;
+    await update(admin, {
+      AID,
+      Username: 'renamed',
+      CreatedAt: '2000-01-01',
+      LastLoginAt: null,
+      Remarks: 'r',
+    });
+    assert.deepEqual(await byId(admin, AID), { ...before, Remarks: 'r' });
+    assert.equal(before['LastLoginAt'], '2030-05-06T07:08:09');
+  });
+
+  for (const [given, shown] of [
+    ['2030-01-02T03:04:05', '2030-01-02T03:04:05'],
+    ['2030-01-02T03:04:05Z', '2030-01-02T03:04:05'],
+    ['2030-01-02T03:04:05+08:00', '2030-01-01T19:04:05'],
+    ['2030-01-02T03:04:05.9999999', '2030-01-02T03:04:05'],
+    ['2030-01-02T03:04:05.123-05:30', '2030-01-02T08:34:05'],
+    ['2030-01-02', '2030-01-02T00:00:00'],
+    ['9999-12-31T23:59:59', '9999-12-31T23:59:59'],
+    ['0001-01-01T00:00:00', '0001-01-01T00:00:00'],
+    [null, null],
+  ]) {
+    it(`ExpiresAt ${given} is stored as ${shown}`, async () => {
+      const AID = await admin.addAccount(`until ${given}`, { ExpiresAt: given });
+      assert.equal(((await byId(admin, AID)) as Record<string, unknown>)['ExpiresAt'], shown);
+      await update(admin, { AID, ExpiresAt: given });
+      assert.equal(((await byId(admin, AID)) as Record<string, unknown>)['ExpiresAt'], shown);
+    });
+  }
+
+  it('text in every script is returned unchanged', async () => {
+    const Username = `用户 <script>"'\\ 🎮 é e\u0301`;
+    const Remarks = '第一行\r\n\t第二行 \u202e </textarea> \u0001';
+    const AID = await admin.addAccount(Username, { Remarks });
+    const account = (await byId(admin, AID)) as Record<string, unknown>;
+    assert.deepEqual([account['Username'], account['Remarks']], [Username, Remarks]);
+    const stored = await accountOf(admin.store.accounts, AID);
+    assert.deepEqual([stored?.username, stored?.remarks], [Username, Remarks]);
+    const own = await currentUser(admin.url, Buffer.from(Username).toString('latin1'));
+    assert.equal(own.status, 200);
+    assert.equal((own.json as Record<string, unknown>)['Username'], Username);
+  });
 });
 
 test('the list is in the order of creation', async (t) => {
@@ -85,79 +163,6 @@ test('a user name is unique, also for concurrent requests; upper and lower case 
   for (const each of answers) if (each.status === 400) assert.equal(each.text, '"该用户名已存在"');
   await admin.addAccount('Twin');
   assert.equal(admin.directory.size, 2);
-});
-
-test('an update without IsEnabled, Remarks and ExpiresAt resets them to their defaults', async (t) => {
-  const admin = await startTestAdmin(t);
-  const fields = { IsEnabled: false, Remarks: 'note', ExpiresAt: '2031-01-01T00:00:00' };
-  const AID = await admin.addAccount('a', fields);
-  assert.deepEqual(await byId(admin, AID), { ...((await byId(admin, AID)) as object), ...fields });
-  await update(admin, { AID, Password: 'new' });
-  const after = (await byId(admin, AID)) as Record<string, unknown>;
-  assert.deepEqual([after['IsEnabled'], after['Remarks'], after['ExpiresAt']], [true, null, null]);
-});
-
-test('an update without a password keeps the password', async (t) => {
-  const admin = await startTestAdmin(t);
-  const AID = await admin.addAccount('a');
-  const hash = () => admin.directory.byId(AID)?.passwordHash;
-  const before = hash();
-  for (const Password of [undefined, null, '', ' \t ']) {
-    await update(admin, { AID, Password });
-    assert.equal(hash(), before);
-  }
-  await update(admin, { AID, Password: 'other' });
-  assert.notEqual(hash(), before);
-  assert.match(String(hash()), /^sha256\$[0-9a-f]{32}\$[0-9a-f]{64}$/);
-  assert.equal(
-    (await accountOf(admin.store.accounts, AID))?.passwordHash,
-    hash(),
-    'memory and database agree',
-  );
-});
-
-test('an update keeps name, creation and last login', async (t) => {
-  const admin = await startTestAdmin(t);
-  const AID = await admin.addAccount('a');
-  admin.directory.loggedIn(AID, NOW);
-  const before = (await byId(admin, AID)) as Record<string, unknown>;
-  await update(admin, { AID, Username: 'renamed', CreatedAt: '2000-01-01', LastLoginAt: null, Remarks: 'r' });
-  assert.deepEqual(await byId(admin, AID), { ...before, Remarks: 'r' });
-  assert.equal(before['LastLoginAt'], '2030-05-06T07:08:09');
-});
-
-for (const [given, shown] of [
-  ['2030-01-02T03:04:05', '2030-01-02T03:04:05'],
-  ['2030-01-02T03:04:05Z', '2030-01-02T03:04:05'],
-  ['2030-01-02T03:04:05+08:00', '2030-01-01T19:04:05'],
-  ['2030-01-02T03:04:05.9999999', '2030-01-02T03:04:05'],
-  ['2030-01-02T03:04:05.123-05:30', '2030-01-02T08:34:05'],
-  ['2030-01-02', '2030-01-02T00:00:00'],
-  ['9999-12-31T23:59:59', '9999-12-31T23:59:59'],
-  ['0001-01-01T00:00:00', '0001-01-01T00:00:00'],
-  [null, null],
-]) {
-  test(`ExpiresAt ${given} is stored as ${shown}`, async (t) => {
-    const admin = await startTestAdmin(t);
-    const AID = await admin.addAccount('a', { ExpiresAt: given });
-    assert.equal(((await byId(admin, AID)) as Record<string, unknown>)['ExpiresAt'], shown);
-    await update(admin, { AID, ExpiresAt: given });
-    assert.equal(((await byId(admin, AID)) as Record<string, unknown>)['ExpiresAt'], shown);
-  });
-}
-
-test('text in every script is returned unchanged', async (t) => {
-  const admin = await startTestAdmin(t);
-  const Username = `用户 <script>"'\\ 🎮 é e\u0301`;
-  const Remarks = '第一行\r\n\t第二行 \u202e </textarea> \u0001';
-  const AID = await admin.addAccount(Username, { Remarks });
-  const account = (await byId(admin, AID)) as Record<string, unknown>;
-  assert.deepEqual([account['Username'], account['Remarks']], [Username, Remarks]);
-  const stored = await accountOf(admin.store.accounts, AID);
-  assert.deepEqual([stored?.username, stored?.remarks], [Username, Remarks]);
-  const own = await currentUser(admin.url, Buffer.from(Username).toString('latin1'));
-  assert.equal(own.status, 200);
-  assert.equal((own.json as Record<string, unknown>)['Username'], Username);
 });
 
 test('heartbeat statistics are in the list, in the account and in GetCurrentUser', async (t) => {
