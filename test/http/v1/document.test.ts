@@ -2,23 +2,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { buildOpenApi } from '../../../src/http/v1/openapi.js';
 import { routes } from '../../../src/http/v1/routes.js';
 import { startTestAdmin } from '../../helpers/admin.js';
 import { startTestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { send } from '../../helpers/http.js';
+import { openApi } from '../../helpers/openapi.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
 test('the served routes and the documented ones are the same', async (t) => {
   const admin = await startTestAdmin(t);
-  const documented = Object.entries(buildOpenApi()['paths'] as Record<string, object>).flatMap(
-    ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  const documented = Object.entries(openApi()['paths'] as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   assert.deepEqual([...admin.server.v1Routes].sort(), documented.sort());
   const answer = await admin.api('GET', '/api/v1/openapi.json');
-  assert.deepEqual(answer.json, JSON.parse(JSON.stringify(buildOpenApi())));
+  assert.deepEqual(answer.json, JSON.parse(JSON.stringify(openApi())));
+});
+
+test('the document names the operations that need a confirmation, and no other gives lasting access', () => {
+  const needing = routes.filter((route) => route.needsConfirmation).map((route) => route.operationId);
+  assert.deepEqual(needing.sort(), [
+    'addEventReceiver',
+    'changeEventReceiver',
+    'changeOperator',
+    'confirmTotp',
+    'createOperator',
+    'createToken',
+    'downloadBackup',
+    'enrolTotp',
+    'exportAccounts',
+    'resetOperatorTotp',
+    'setNoticeSettings',
+  ]);
+  assert.match(
+    JSON.stringify(openApi()),
+    /"operationId":"createToken"[^}]*"description":"A console session needs a recent/,
+  );
 });
 
 test('every route refuses callers without credentials, and lists its methods', async (t) => {

@@ -1,8 +1,8 @@
 // The OpenAPI document is complete: it contains all that it refers to, and names are unique.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildOpenApi } from '../../../src/http/v1/openapi.js';
 import { routes } from '../../../src/http/v1/routes.js';
+import { openApi } from '../../helpers/openapi.js';
 
 interface Operation {
   readonly operationId: string;
@@ -15,7 +15,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
 }
-const document = buildOpenApi() as unknown as Document;
+const document = openApi() as unknown as Document;
 const text = JSON.stringify(document);
 
 test('the document contains every route and no other', () => {

@@ -1,8 +1,8 @@
 // Unknown fields of a request are refused with the nearest name, wherever they are, and nothing is changed.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { buildOpenApi } from '../../../src/http/v1/openapi.js';
 import { startTestAdmin, type TestAdmin } from '../../helpers/admin.js';
+import { openApi } from '../../helpers/openapi.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 type Fault = { path: string; code: string; message: string };
@@ -87,8 +87,8 @@ describe('unknown fields', () => {
       if ('properties' in schema && !('additionalProperties' in schema)) open.push(at);
       for (const [name, part] of Object.entries(schema)) look(part, `${at}/${name}`);
     };
-    look(buildOpenApi()['paths'], '');
-    look(buildOpenApi()['components'], '');
+    look(openApi()['paths'], '');
+    look(openApi()['components'], '');
     assert.deepEqual(open, []);
   });
 });
