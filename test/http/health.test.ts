@@ -16,6 +16,8 @@ import { exchange, send } from '../helpers/http.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
+const LIST = '/ProxyAccount/GetProxyAccountList';
+
 test('/healthz needs no credentials; /readyz fails without the database, and while a listener is closed', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.whitelist.save('10.9.8.7');
@@ -46,12 +48,14 @@ test('/healthz needs no credentials; /readyz fails without the database, and whi
     assert.equal((await send(admin.url + path)).status, 200, path);
 });
 
-test('metrics need this host or the token, and contain no account names', async (t) => {
-  const open = await startTestDaemon(t, { config: { admin: { trustedProxies: ['127.0.0.1'] } } });
-  assert.equal((await fetchFrom(open, 'GET', '/metrics', {})).status, 200);
-  const outside = await fetchFrom(open, 'GET', '/metrics', { 'x-forwarded-for': '203.0.113.9' });
+test('metrics without a token are for this host alone', async (t) => {
+  const { url } = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'] });
+  assert.equal((await send(`${url}/metrics`)).status, 200);
+  const outside = await send(`${url}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
   assert.equal(outside.status, 403);
+});
 
+test('metrics with a token need it everywhere, and contain no account names; without admin.tls there is neither a certificate nor HSTS', async (t) => {
   const token = 'a-token-of-more-than-16-characters';
   const daemon = await startTestDaemon(t, {
     config: {
@@ -96,6 +100,11 @@ test('metrics need this host or the token, and contain no account names', async 
     heartbeats.exec(text)?.[1],
     'a second request counts no entry twice',
   );
+
+  // The help text of the listeners' metric is always present, but without a value.
+  assert.doesNotMatch(text, /^\w*certificate/m);
+  const list = await daemon.api('GET', LIST, undefined, { 'x-forwarded-proto': 'https' });
+  assert.deepEqual([list.status, list.headers.get('strict-transport-security')], [200, null]);
 
   const dashboard = JSON.parse(await readFile(join(PROJECT, 'etc/grafana-dashboard.json'), 'utf8'));
   const names = new Set(JSON.stringify(dashboard).match(/\b(pulsegate|process|nodejs)_\w+/g));

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startTestAdmin } from '../helpers/admin.js';
 import { runCommand } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
@@ -405,13 +406,15 @@ describe("a player's page", () => {
 describe('the configuration of the player page', () => {
   const scope = suiteScope();
 
-  it('is off by default, and behind the whitelist when enabled', async () => {
-    const off = await startTestDaemon(scope);
-    const id = await off.addAccount('one', 'secret');
+  it('is off by default', async (t) => {
+    const off = await startTestAdmin(t);
+    const id = await off.addAccount('one');
     const refused = await off.api('POST', `/api/v1/accounts/${id}/subscription`);
     assert.equal(refused.status, 409);
     assert.equal((await off.api('GET', UNKNOWN)).status, 404);
+  });
 
+  it('keeps the page behind the whitelist when it is on', async () => {
     const on = await startTestDaemon(scope, {
       config: {
         admin: {

@@ -93,26 +93,27 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
   });
 });
 
-describe('a daemon without admin.tls', () => {
-  it('has neither the HSTS header nor the metric of the certificate', async (t) => {
-    const daemon = await startTestDaemon(t);
-    const answer = await daemon.api('GET', LIST, undefined, { 'x-forwarded-proto': 'https' });
-    assert.equal(answer.headers.get('strict-transport-security'), null);
-    // The help text of the listeners' metric is always present, but without a value.
-    assert.doesNotMatch((await daemon.api('GET', '/metrics')).text, /^\w*certificate/m);
-  });
-});
+describe('a daemon with admin.tls on SIGHUP', needs('openssl'), async () => {
+  const scope = suiteScope();
+  const configured = makeCertificate(scope);
+  const daemon = await startTestDaemon(scope, { config: { admin: { tls: tlsOf(configured) } } });
+  const yaml = await readFile(daemon.configFile, 'utf8');
+  const url = daemon.adminUrl;
+  const signalHup = async (message: string) => {
+    const before = daemon.lines.length;
+    daemon.signal('SIGHUP');
+    return daemon.waitForLine((line) => daemon.lines.indexOf(line) >= before && line.msg.includes(message));
+  };
+  /** Lets the daemon load this pair by the changed configuration. */
+  async function configure({ certFile, keyFile }: TestCertificate): Promise<void> {
+    const changed = yaml.replace(configured.certFile, certFile).replace(configured.keyFile, keyFile);
+    await writeFile(daemon.configFile, changed);
+    await signalHup('configuration reloaded');
+  }
 
-describe('a daemon with admin.tls on SIGHUP', needs('openssl'), () => {
   it('loads a new pair of certificate and key, and keeps the old pair when the new one is invalid', async (t) => {
     const [first, second, third] = [makeCertificate(t), makeCertificate(t), makeCertificate(t)];
-    const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
-    const url = daemon.adminUrl;
-    const signalHup = async (message: string) => {
-      const before = daemon.lines.length;
-      daemon.signal('SIGHUP');
-      return daemon.waitForLine((line) => daemon.lines.indexOf(line) >= before && line.msg.includes(message));
-    };
+    await configure(first);
     const replaceFiles = async ({ certFile, keyFile }: TestCertificate) => {
       await copyFile(certFile, first.certFile);
       await copyFile(keyFile, first.keyFile);
@@ -138,15 +139,10 @@ describe('a daemon with admin.tls on SIGHUP', needs('openssl'), () => {
 
   it('loads the pair of files that the changed configuration names', async (t) => {
     const [first, second] = [makeCertificate(t), makeCertificate(t)];
-    const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
-    const yaml = await readFile(daemon.configFile, 'utf8');
-    await writeFile(
-      daemon.configFile,
-      yaml.replace(first.certFile, second.certFile).replace(first.keyFile, second.keyFile),
-    );
-    daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reloaded'));
-    assert.equal(await servedAt(daemon.adminUrl), second.fingerprint);
+    for (const each of [first, second]) {
+      await configure(each);
+      assert.equal(await servedAt(url), each.fingerprint);
+    }
   });
 });
 

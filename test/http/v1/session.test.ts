@@ -10,6 +10,7 @@ import { basic } from '../../helpers/http.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { fromBase32, totpCodes } from '../../helpers/totp.js';
 
+const MAX_FAILURES = 7;
 const ME = '/api/v1/me';
 const LIST = '/ProxyAccount/GetProxyAccountList';
 
@@ -235,68 +236,84 @@ describe('a daemon with at most two sessions and two tokens', async () => {
   });
 });
 
-test('failed sign-ins get the same response, and too many are refused for some minutes', async (t) => {
-  const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 2 } } } });
-  const attempt = (username: string, password: string) =>
-    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username, password });
-  const [wrongName, wrongPassword] = await Promise.all([
-    attempt('nobody', ADMIN.password),
-    attempt(ADMIN.username, 'wrong'),
-  ]);
-  assert.deepEqual([wrongName.status, wrongName.text], [401, wrongPassword.text]);
-  const locked = await attempt(ADMIN.username, ADMIN.password);
-  assert.deepEqual([locked.status, codeOf(locked)], [429, 'too-many-requests']);
-  const wait = Number(locked.headers.get('retry-after'));
-  assert.ok(wait > 250 && wait <= 300, `${wait} s`);
-  const byBasic = await daemon.api('GET', LIST);
-  assert.deepEqual(
-    [byBasic.status, byBasic.json],
-    [429, '失败次数过多，请稍后再试'],
-    'Basic is refused, too',
-  );
-  assert.ok(Number(byBasic.headers.get('retry-after')) > 250);
-  assert.equal(codeOf(await fetchFrom(daemon, 'GET', ME, bearer('pg_x'))), 'too-many-requests');
-  assert.equal(
-    (await fetchFrom(daemon, 'GET', LIST, {})).status,
-    401,
-    'a request without credentials is no guess',
-  );
-  const blocks = daemon.lines.filter(({ msg }) => msg === 'admin logins refused: too many failures');
-  assert.equal(blocks.length, 1);
-});
+describe('failed logins', async () => {
+  const attempts = { maxFailuresPerSource: MAX_FAILURES };
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { admin: { attempts, trustedProxies: ['127.0.0.1'] } },
+  });
 
-test('all kinds of login share one limit of failures, which a correct login of another kind does not reset', async (t) => {
-  const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 7 } } } });
-  const signedIn = await signIn(daemon);
-  const token = await createToken(signedIn, ['audit:read']);
-  const { code, wrongCode } = await turnOnTotp(signedIn);
-  const signsIn = (fields: Record<string, string>) =>
-    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...fields });
-  const signInWithoutCode = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
-  const wrongBasic = { authorization: basic(ADMIN.username, 'guess') };
-  const guesses = [
-    () => signsIn({ code: wrongCode }),
-    () => fetchFrom(daemon, 'GET', LIST, wrongBasic),
-    () => fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`)),
-    () => signedIn.api('POST', '/api/v1/session/totp/disable', { code: wrongCode }),
-    () => signedIn.api('POST', '/api/v1/session/recovery-codes', { code: wrongCode }),
-    () => signedIn.api('PUT', '/api/v1/settings/admin-password', { current: 'guess', next: 'new-password' }),
-  ];
-  for (const guess of guesses) {
-    assert.ok([400, 401].includes((await guess()).status));
-    // A correct login does not count, and does not reset earlier failures.
-    await signInWithoutCode();
-    assert.equal((await daemon.api('GET', LIST)).status, 200);
-    assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(token.secret))).status, 200);
-  }
-  assert.equal(
-    (await fetchFrom(daemon, 'GET', LIST, wrongBasic)).status,
-    401,
-    'the last failure that is allowed',
-  );
-  for (const guess of guesses) assert.equal((await guess()).status, 429);
-  assert.equal((await signsIn({ code })).status, 429, 'the code is not compared');
-  assert.equal((await signedIn.api('GET', ME)).status, 200, 'a signed-in session continues');
+  it('get the same response, and too many are refused for some minutes', async () => {
+    const from = { 'x-forwarded-for': '203.0.113.7' };
+    const attempt = (username: string, password: string) =>
+      fetchFrom(daemon, 'POST', '/api/v1/session', from, { username, password });
+    const [wrongName, wrongPassword] = await Promise.all([
+      attempt('nobody', ADMIN.password),
+      attempt(ADMIN.username, 'wrong'),
+    ]);
+    assert.deepEqual([wrongName.status, wrongName.text], [401, wrongPassword.text]);
+    // The limit is reached by requests that name no user: their check costs nothing.
+    for (let n = 2; n < MAX_FAILURES; n++)
+      assert.equal((await fetchFrom(daemon, 'GET', ME, { ...from, ...bearer('pg_x') })).status, 401);
+    const locked = await attempt(ADMIN.username, ADMIN.password);
+    assert.deepEqual([locked.status, codeOf(locked)], [429, 'too-many-requests']);
+    const wait = Number(locked.headers.get('retry-after'));
+    assert.ok(wait > 250 && wait <= 300, `${wait} s`);
+    const byBasic = await daemon.api('GET', LIST, undefined, from);
+    assert.deepEqual(
+      [byBasic.status, byBasic.json],
+      [429, '失败次数过多，请稍后再试'],
+      'Basic is refused, too',
+    );
+    assert.ok(Number(byBasic.headers.get('retry-after')) > 250);
+    assert.equal(
+      codeOf(await fetchFrom(daemon, 'GET', ME, { ...from, ...bearer('pg_x') })),
+      'too-many-requests',
+    );
+    assert.equal(
+      (await fetchFrom(daemon, 'GET', LIST, from)).status,
+      401,
+      'a request without credentials is no guess',
+    );
+    const blocks = daemon.lines.filter(
+      ({ msg, client }) =>
+        msg === 'admin logins refused: too many failures' && client === from['x-forwarded-for'],
+    );
+    assert.equal(blocks.length, 1);
+  });
+
+  it('of all kinds share one limit, which a correct login of another kind does not reset', async () => {
+    const signedIn = await signIn(daemon);
+    const token = await createToken(signedIn, ['audit:read']);
+    const { code, wrongCode } = await turnOnTotp(signedIn);
+    const signsIn = (fields: Record<string, string>) =>
+      fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...fields });
+    const signInWithoutCode = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
+    const wrongBasic = { authorization: basic(ADMIN.username, 'guess') };
+    const guesses = [
+      () => signsIn({ code: wrongCode }),
+      () => fetchFrom(daemon, 'GET', LIST, wrongBasic),
+      () => fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`)),
+      () => signedIn.api('POST', '/api/v1/session/totp/disable', { code: wrongCode }),
+      () => signedIn.api('POST', '/api/v1/session/recovery-codes', { code: wrongCode }),
+      () =>
+        signedIn.api('PUT', '/api/v1/settings/admin-password', { current: 'guess', next: 'new-password' }),
+    ];
+    for (const guess of guesses) {
+      assert.ok([400, 401].includes((await guess()).status));
+      // A correct login does not count, and does not reset earlier failures.
+      await signInWithoutCode();
+      assert.equal((await daemon.api('GET', LIST)).status, 200);
+      assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(token.secret))).status, 200);
+    }
+    assert.equal(
+      (await fetchFrom(daemon, 'GET', LIST, wrongBasic)).status,
+      401,
+      'the last failure that is allowed',
+    );
+    for (const guess of guesses) assert.equal((await guess()).status, 429);
+    assert.equal((await signsIn({ code })).status, 429, 'the code is not compared');
+    assert.equal((await signedIn.api('GET', ME)).status, 200, 'a signed-in session continues');
+  });
 });
 
 test('a session ends after an idle time, and at a maximum age', async (t) => {
