@@ -52,9 +52,10 @@ describe('channels of notices', () => {
     mail = await startSmtpServer(scope, { user: 'gate', password: PASSWORD });
     daemon = await startTestDaemon(scope, {
       config: {
-        notices: { lookEvery: '50ms', backoff: '10ms', maxTries: 2 },
+        notices: { lookEvery: '200ms', backoff: '10ms', maxTries: 2 },
         admin: { playerPage: { enabled: true } },
       },
+      operators: [{ name: 'shop', password: 'a long password', role: 'seller' }],
     });
   });
 
@@ -352,15 +353,6 @@ describe('channels of notices', () => {
       await makeToken();
       assert.ok(mailsTo('boss@example.com').length > alerts);
     });
-    const added = await daemon.api('POST', '/api/v1/operators', {
-      ...{
-        name: 'shop',
-        password: 'a long password',
-        role: 'seller',
-        budget: { accounts: null, days: null, bytes: null },
-      },
-    });
-    assert.equal(added.status, 201, added.text);
     const shop = await signIn(daemon, { username: 'shop', password: 'a long password' });
     const username = 'WINNER http://evil.example';
     const create = async (name: string, address: string) => {
