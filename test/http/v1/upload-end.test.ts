@@ -13,7 +13,7 @@ import { basic } from '../../helpers/http.js';
 function occupyFileThreads(): Promise<unknown> {
   const work = Array.from(
     { length: 8 },
-    () => new Promise((resolve) => pbkdf2('', '', 300_000, 32, 'sha256', resolve)),
+    () => new Promise((resolve) => pbkdf2('', '', 120_000, 32, 'sha256', resolve)),
   );
   return Promise.all(work);
 }
