@@ -1,6 +1,6 @@
 // Signs in to a test daemon like the console, and calls /api/v1 with the session cookie.
 import { ADMIN, type ApiAnswer, type TestDaemon } from './daemon.js';
-import { parseJson } from './http.js';
+import { ask } from './http.js';
 
 export interface Console {
   /** `pulsegate_session=…`, as a browser sends the cookie. */
@@ -23,13 +23,9 @@ export async function fetchFrom(
   headers: Readonly<Record<string, string>>,
   body?: unknown,
 ): Promise<ApiAnswer> {
-  const response = await fetch(daemon.adminUrl + path, {
-    method,
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parseJson(text) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  return ask(daemon.adminUrl + path, method, { ...type, ...headers }, text);
 }
 
 export async function signIn(

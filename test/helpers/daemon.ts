@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Operator } from '../../src/core/auth/operator.js';
 import { databaseSection, dropDatabaseOf } from './database.js';
-import { basic, parseJson } from './http.js';
+import { type Answer, ask, basic, parseJson } from './http.js';
 import type { NewOperator } from './operators.js';
 import { killProcessesIn } from './processes.js';
 import { copySqliteTemplate, TEST_ADMIN } from './sqlite-template.js';
@@ -77,12 +77,7 @@ export interface TestDaemon {
   exited(): Promise<number | null>;
 }
 
-export interface ApiAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly json: unknown;
-}
+export type ApiAnswer = Answer;
 
 // The timeouts are for events that never happen. On a busy machine other events may take long.
 const START_TIMEOUT_MS = 60_000;
@@ -190,17 +185,10 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const [socksHost, socksPort] = splitHostPort(first(ready['socks']));
 
   const api: TestDaemon['api'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(adminUrl + path, {
-      method,
-      headers: {
-        authorization: basic(ADMIN.username, ADMIN.password),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parseJson(text) };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const authorization = basic(ADMIN.username, ADMIN.password);
+    const sent = { authorization, ...type, ...headers };
+    return ask(adminUrl + path, method, sent, body === undefined ? undefined : JSON.stringify(body));
   };
 
   const account: TestDaemon['account'] = async (username) => {

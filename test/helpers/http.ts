@@ -1,10 +1,5 @@
 // A raw HTTP client for tests: sends exactly the given bytes, also invalid ones.
-import {
-  type Agent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 
@@ -48,6 +43,48 @@ export function send(
       : httpRequest(url, options, onResponse);
     req.on('error', reject);
     req.end(body);
+  });
+}
+
+/** What `fetch` sends with every request, except that the answer may be compressed. */
+const DEFAULTS = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' };
+
+/** Connections for further requests. The daemon closes an idle one later than this agent. */
+const kept = new Agent({ keepAlive: true, timeout: 5_000 });
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined when there is none or it is not JSON. */
+  readonly json: unknown;
+}
+
+/** Sends a request to an `http:` URL like `fetch`, which takes three times the CPU time. Follows no redirect. */
+export function ask(
+  url: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const options = { method, agent: kept, headers: { ...DEFAULTS, ...length, ...headers } };
+    const request = httpRequest(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const answered = new Headers();
+        const { rawHeaders } = response;
+        for (let at = 0; at < rawHeaders.length; at += 2)
+          answered.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+        resolve({ status: response.statusCode ?? 0, headers: answered, text, json: parseJson(text) });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
   });
 }
 
