@@ -392,7 +392,7 @@ describe('account files', async () => {
       const client = await loggedInClient({ port: other.socks.port, username: 'player', password: 'secret' });
       if (!isDone) logins += 1;
       client.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const report = await importing;
     assert.deepEqual(counts(report.json), [MANY, MANY, 0, 0, 0, 0], report.text.slice(0, 500));
