@@ -174,7 +174,8 @@ const associateBehind = sharedDaemon(suiteScope(), async () => {
   sixPort = await freePort();
   return {
     port,
-    connectTimeout: '3s',
+    // Longer than a busy machine delays an answer.
+    connectTimeout: '5s',
     upstreams: [
       { match: { hosts: [BY_ITSELF] }, proxy: `127.0.0.1:${port}` },
       { match: { hosts: [BY_IPV6] }, proxy: `[::1]:${sixPort}` },
