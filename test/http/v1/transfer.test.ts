@@ -16,7 +16,7 @@ import { startTarget } from '../../helpers/targets.js';
 type Json = Record<string, unknown>;
 const MAX_IMPORT_BYTES = 65_536;
 const SHOP = { name: 'shop', role: 'seller', password: 'password of the shop' } as const;
-const MANY = scaled(10_000);
+const MANY = scaled(10_000, 4_000);
 const authorization = basic(ADMIN.username, ADMIN.password);
 
 async function importFile(daemon: TestDaemon, content: string, query = '', type = 'text/csv') {
@@ -392,7 +392,7 @@ describe('account files', async () => {
       const client = await loggedInClient({ port: other.socks.port, username: 'player', password: 'secret' });
       if (!isDone) logins += 1;
       client.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const report = await importing;
     assert.deepEqual(counts(report.json), [MANY, MANY, 0, 0, 0, 0], report.text.slice(0, 500));
