@@ -113,6 +113,8 @@ export type WorkerMessage =
   | {
       readonly kind: 'take-over';
       readonly connections: readonly HandedConnection[];
+      /** See PlaneState. */
+      readonly capturedAt: number;
       readonly isLast: boolean;
     }
   | { readonly kind: 'stop' };

@@ -33,13 +33,19 @@ export interface PlaneState {
   readonly connections: HandedConnection[];
 }
 
+/** The system's monotonic clock, which is the same in every process and thread, in ms. */
+export const systemMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
+/** Time since then, by that clock. */
+export const sinceMs = (at: number): number => Math.max(0, systemMs() - at);
+
 /** A session of the registry. */
 export interface HandedSession extends Omit<Session, 'protocol' | 'count' | 'end'> {
   /** Its account was found by the client's address. */
   readonly isByAddress: boolean;
   /** Of the link by whose password it was logged in; null: otherwise. */
   readonly linkHash: string | null;
-  /** Time since its request, in ms. */
+  /** Time from its request to the capture, in ms. */
   readonly ageMs: number;
 }
 

@@ -7,24 +7,35 @@ import { Association } from '../udp/association.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
-import type { HandedAssociation, HandedConnection, HandedRelay, HandedSession } from './state.js';
+import {
+  type HandedAssociation,
+  type HandedConnection,
+  type HandedRelay,
+  type HandedSession,
+  sinceMs,
+} from './state.js';
 
 /** Until the session has its own. */
 const NO_TRANSFER: SessionTransfer = { end() {} };
 
 /** `descriptors` are those of this process. The sessions come in the order of their slots. */
-export function takeOver(host: WorkerHost, connections: readonly HandedConnection[]): void {
+export function takeOver(
+  host: WorkerHost,
+  connections: readonly HandedConnection[],
+  capturedAt: number,
+): void {
   for (const handed of connections) {
     if (handed.kind === 'request') {
       host.connections.count(1);
       new Connection(host, host.io.adopt(handed.descriptors[0] ?? -1), handed.arrival).continue(handed);
-    } else if (handed.kind !== 'lost') continueSession(host, handed);
+    } else if (handed.kind !== 'lost') continueSession(host, handed, sinceMs(capturedAt));
   }
 }
 
 function continueSession(
   host: WorkerHost,
   handed: HandedRelay<HandedSession> | HandedAssociation<HandedSession>,
+  pausedMs: number,
 ): void {
   const account = host.accounts.byId(handed.session.accountId);
   // The control plane hands a session to the worker that has its account.
@@ -33,7 +44,9 @@ function continueSession(
   const transfer = NO_TRANSFER;
   const login = { isByAddress, linkHash, account, client };
   const request = { command, clientProtocol, ...login, destination, transfer };
-  const session = host.sessions.continue({ ...request, permit: null }, handed.session);
+  const { ageMs } = handed.session;
+  const whole = { ...handed.session, ageMs: ageMs + pausedMs };
+  const session = host.sessions.continue({ ...request, permit: null }, whole);
   if (handed.kind === 'relay') continueRelay(host, session, handed);
   else continueAssociation(host, session, account, handed);
   if (account.record.needsPermit) session.holdPermit();

@@ -2,7 +2,12 @@
 // its connections in the next process.
 import { closeSync } from 'node:fs';
 import { within } from '../../core/timers.js';
-import type { CapturedSession, HandedConnection, PlaneHandover } from '../handover/state.js';
+import {
+  type CapturedSession,
+  type HandedConnection,
+  type PlaneHandover,
+  sinceMs,
+} from '../handover/state.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { PlaneAccounts } from './accounts.js';
 import type { PlaneRequests } from './requests.js';
@@ -99,7 +104,6 @@ export function distribute(
   accounts: PlaneAccounts,
 ): Partial<Record<LostReason, number>> {
   const parts = workers.map((worker): Part => ({ worker, connections: [], slots: 0 }));
-  const pausedMs = Math.max(0, systemMs() - state.capturedAt);
   const lost: Partial<Record<LostReason, number>> = {};
   const inOrder = [...state.connections].sort((a, b) => quietMs(a) - quietMs(b));
   for (const [i, handed] of inOrder.entries()) {
@@ -107,35 +111,31 @@ export function distribute(
     const part = parts[username === undefined ? i % parts.length : accounts.workerOf(username)];
     if (part === undefined) continue;
     const here = { ...handed, descriptors: handed.descriptors.map((at) => descriptors[at] ?? -1) };
-    const reason = add(part, here as HandedConnection, accounts, pausedMs);
+    const reason = add(part, here as HandedConnection, accounts, state.capturedAt);
     if (reason !== null) lost[reason] = (lost[reason] ?? 0) + 1;
-    if (part.connections.length === TAKEN_AT_ONCE) give(part, false);
+    if (part.connections.length === TAKEN_AT_ONCE) give(part, state.capturedAt, false);
   }
-  for (const part of parts) give(part, true);
+  for (const part of parts) give(part, state.capturedAt, true);
   accounts.resumedAll();
   return lost;
 }
 
 /** The worker takes them over while the others are prepared. */
-function give(part: Part, isLast: boolean): void {
+function give(part: Part, capturedAt: number, isLast: boolean): void {
   const { worker, connections } = part;
   const owned = new OwnedDescriptors(worker.shared.owned);
   for (const each of connections) for (const fd of each.descriptors) owned.tryGive(fd);
-  worker.send({ kind: 'take-over', connections, isLast });
+  worker.send({ kind: 'take-over', connections, capturedAt, isLast });
   part.connections = [];
 }
 
 /** Returns why a session has ended; null: it continues, or is no session yet. */
 function add(
   part: Part,
-  given: HandedConnection,
+  handed: HandedConnection,
   accounts: PlaneAccounts,
-  pausedMs: number,
+  capturedAt: number,
 ): LostReason | null {
-  const handed =
-    given.kind === 'request'
-      ? given
-      : { ...given, session: { ...given.session, ageMs: given.session.ageMs + pausedMs } };
   const { worker, connections } = part;
   const isNative = worker.engine === 'native';
   if (handed.kind === 'request') {
@@ -144,7 +144,8 @@ function add(
     return null;
   }
   const slot = part.slots;
-  worker.resume(handed.session, handed.kind === 'association' ? handed.recorded : [], slot);
+  const session = { ...handed.session, ageMs: handed.session.ageMs + sinceMs(capturedAt) };
+  worker.resume(session, handed.kind === 'association' ? handed.recorded : [], slot);
   const reason = lostReason(handed, isNative, accounts);
   if (reason !== null) {
     closeAll(handed);
@@ -170,6 +171,3 @@ function lostReason(
 function closeAll({ descriptors }: HandedConnection): void {
   for (const fd of descriptors) closeSync(fd);
 }
-
-/** The system's monotonic clock, which is the same in every process, in ms. */
-export const systemMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);

@@ -108,9 +108,9 @@ export class ProxyWorker {
       this.#capturing = token;
       if (!this.#isFrozen) this.capture();
     },
-    'take-over': ({ isLast, connections }) => {
+    'take-over': ({ isLast, connections, capturedAt }) => {
       this.#isTakingOver = !isLast;
-      takeOver(this.host, connections);
+      takeOver(this.host, connections, capturedAt);
     },
     stop: () => {
       if (!this.#isCaptured) this.#end();
