@@ -12,9 +12,9 @@ export async function main(argv: readonly string[], io: CommandIo = process): Pr
     process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : 1),
   );
   try {
-    const file = (io.parcel?.descriptors.length ?? 0) > 0 ? fileOfServe(argv) : null;
+    const file = io.parcel?.thread ? fileOfServe(argv) : null;
     if (file !== null) await (await import('./cli/serve/serve.js')).serve([], file, io);
-    else await (await import('./cli/program.js')).runCommand(argv, io);
+    else await (await import('./cli/commands.js')).runCommand(argv, io);
   } catch (error) {
     process.exitCode = report(error, io);
   }

@@ -7,7 +7,7 @@ import { COPIED_TABLES, type CopiedTable, type CopySide } from './copied-tables.
 import { openPgCopy } from './pg/copy.js';
 import type { PgOptions } from './pg/database.js';
 import { explainPgError } from './pg/errors.js';
-import { countOf } from './sql.js';
+import { batches, countOf } from './sql.js';
 import { openSqlite, type SqliteOptions } from './sqlite/database.js';
 import { toStartError } from './sqlite/errors.js';
 import { lockSqlite, sqliteFile } from './sqlite/files.js';
@@ -138,23 +138,6 @@ async function columnTypes(db: Knex, name: string): Promise<Record<string, strin
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-/** Yields all rows in the order of the key, in batches, so that memory use does not depend on the number of rows. */
-async function* batches(db: Knex, { name, key, rowsAtOnce }: CopiedTable, columns: readonly string[]) {
-  const tuple = key.map(() => '??').join(', ');
-  const values = key.map(() => '?').join(', ');
-  for (let last: Row | undefined; ; ) {
-    const query = db(name).select(columns).limit(rowsAtOnce);
-    for (const column of key) query.orderBy(column);
-    const at = last;
-    if (at)
-      query.whereRaw(`(${tuple}) > (${values})`, [...key, ...key.map((column) => at[column] as Knex.Value)]);
-    const rows: Row[] = await query;
-    if (rows.length > 0) yield rows;
-    if (rows.length < rowsAtOnce) return;
-    last = rows.at(-1);
-  }
-}
 
 const MODULUS = 1n << 64n;
 

@@ -27,6 +27,27 @@ const toField = (column: string): string =>
 export const fieldOf = <Column extends string>(column: Column): FieldOf<Column> =>
   getOrAdd(FIELDS, column, toField) as FieldOf<Column>;
 
+/** Yields all rows of a table in the order of the key, in batches, so that memory use does not depend on the number of rows. */
+export async function* batches<Row extends object = Readonly<Record<string, unknown>>>(
+  db: Knex,
+  { name, key, rowsAtOnce }: { name: string; key: readonly string[]; rowsAtOnce: number },
+  columns: readonly string[] = ['*'],
+): AsyncGenerator<Row[]> {
+  const tuple = key.map(() => '??').join(', ');
+  const values = key.map(() => '?').join(', ');
+  for (let last: Row | undefined; ; ) {
+    const query = db(name).select(columns).limit(rowsAtOnce);
+    for (const column of key) query.orderBy(column);
+    const at = last as Readonly<Record<string, Knex.Value>> | undefined;
+    if (at)
+      query.whereRaw(`(${tuple}) > (${values})`, [...key, ...key.map((column) => at[column] as Knex.Value)]);
+    const rows: Row[] = await query;
+    if (rows.length > 0) yield rows;
+    if (rows.length < rowsAtOnce) return;
+    last = rows.at(-1);
+  }
+}
+
 /** The row with the fields of `object`, whose values must be those of columns. */
 export function toRow(object: object): Record<string, string | number | boolean | null> {
   const row: Record<string, string | number | boolean | null> = {};

@@ -4,16 +4,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { runCommand } from '../helpers/command.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { loginsDuring } from '../helpers/logins-during.js';
 import { scaled } from '../helpers/scale.js';
 import { loggedInClient } from '../helpers/socks-client.js';
 
 const ACCOUNTS = scaled(4_000);
-/** Between two logins. */
-const PAUSE_MS = 20;
 
 test(`players log in while the command line imports ${ACCOUNTS} accounts, which can log in afterwards`, async (t) => {
   const daemon = await startTestDaemon(t);
@@ -22,24 +20,9 @@ test(`players log in while the command line imports ${ACCOUNTS} accounts, which 
   const rows = Array.from({ length: ACCOUNTS }, (_, n) => `import${n},secret${n},5,day`);
   await writeFile(file, `username,password,maxSessions,quotaPeriod\n${rows.join('\n')}\n`);
 
-  let isOver = false;
-  const importing = runCommand(daemon.dataDir, [
-    'account',
-    'import',
-    file,
-    '--config',
-    daemon.configFile,
-  ]).finally(() => {
-    isOver = true;
-  });
-  let loginsDuringImport = 0;
-  for (;;) {
-    (await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' })).destroy();
-    if (isOver) break;
-    loginsDuringImport += 1;
-    // Many more would take the processor from the import.
-    await setTimeout(PAUSE_MS);
-  }
+  const importing = runCommand(daemon.dataDir, ['account', 'import', file, '--config', daemon.configFile]);
+  const login = { port: daemon.socks.port, username: 'player', password: 'secret' };
+  const loginsDuringImport = await loginsDuring(importing, login);
   const { code, stdout, stderr } = await importing;
   assert.equal(code, 0, stdout + stderr);
   // Logins that waited for the import would end after it.

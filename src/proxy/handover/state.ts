@@ -36,9 +36,6 @@ export interface PlaneState {
 /** The system's monotonic clock, which is the same in every process and thread, in ms. */
 export const systemMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
-/** Time since then, by that clock. */
-export const sinceMs = (at: number): number => Math.max(0, systemMs() - at);
-
 /** A session of the registry. */
 export interface HandedSession extends Omit<Session, 'protocol' | 'count' | 'end'> {
   /** Its account was found by the client's address. */
@@ -48,6 +45,12 @@ export interface HandedSession extends Omit<Session, 'protocol' | 'count' | 'end
   /** Time from its request to the capture, in ms. */
   readonly ageMs: number;
 }
+
+/** The session as it is now: the pause since the capture is part of its time. */
+export const agedSince = (capturedAt: number, session: HandedSession): HandedSession => ({
+  ...session,
+  ageMs: session.ageMs + Math.max(0, systemMs() - capturedAt),
+});
 
 /** The part that its worker knows of a session: the control plane adds the rest. */
 export interface CapturedSession

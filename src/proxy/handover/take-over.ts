@@ -8,11 +8,11 @@ import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
 import {
+  agedSince,
   type HandedAssociation,
   type HandedConnection,
   type HandedRelay,
   type HandedSession,
-  sinceMs,
 } from './state.js';
 
 /** Until the session has its own. */
@@ -28,14 +28,14 @@ export function takeOver(
     if (handed.kind === 'request') {
       host.connections.count(1);
       new Connection(host, host.io.adopt(handed.descriptors[0] ?? -1), handed.arrival).continue(handed);
-    } else if (handed.kind !== 'lost') continueSession(host, handed, sinceMs(capturedAt));
+    } else if (handed.kind !== 'lost') continueSession(host, handed, capturedAt);
   }
 }
 
 function continueSession(
   host: WorkerHost,
   handed: HandedRelay<HandedSession> | HandedAssociation<HandedSession>,
-  pausedMs: number,
+  capturedAt: number,
 ): void {
   const account = host.accounts.byId(handed.session.accountId);
   // The control plane hands a session to the worker that has its account.
@@ -44,9 +44,8 @@ function continueSession(
   const transfer = NO_TRANSFER;
   const login = { isByAddress, linkHash, account, client };
   const request = { command, clientProtocol, ...login, destination, transfer };
-  const { ageMs } = handed.session;
-  const whole = { ...handed.session, ageMs: ageMs + pausedMs };
-  const session = host.sessions.continue({ ...request, permit: null }, whole);
+  const now = agedSince(capturedAt, handed.session);
+  const session = host.sessions.continue({ ...request, permit: null }, now);
   if (handed.kind === 'relay') continueRelay(host, session, handed);
   else continueAssociation(host, session, account, handed);
   if (account.record.needsPermit) session.holdPermit();

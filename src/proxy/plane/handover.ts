@@ -3,10 +3,10 @@
 import { closeSync } from 'node:fs';
 import { within } from '../../core/timers.js';
 import {
+  agedSince,
   type CapturedSession,
   type HandedConnection,
   type PlaneHandover,
-  sinceMs,
 } from '../handover/state.js';
 import { OwnedDescriptors } from '../memory/owned-descriptors.js';
 import type { PlaneAccounts } from './accounts.js';
@@ -144,7 +144,7 @@ function add(
     return null;
   }
   const slot = part.slots;
-  const session = { ...handed.session, ageMs: handed.session.ageMs + sinceMs(capturedAt) };
+  const session = agedSince(capturedAt, handed.session);
   worker.resume(session, handed.kind === 'association' ? handed.recorded : [], slot);
   const reason = lostReason(handed, isNative, accounts);
   if (reason !== null) {

@@ -13,7 +13,7 @@ import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.j
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import { noRefusal, type RefusalOf } from '../../core/settings/setting.js';
 import type { StoreContext } from '../database.js';
-import { inTransaction, isUniqueViolation, slices } from '../sql.js';
+import { batches, inTransaction, isUniqueViolation, slices } from '../sql.js';
 import {
   type AccountRow,
   changedColumns,
@@ -29,11 +29,8 @@ import {
 import { changeAccounts, chargeSeller, checkOwners, ownOf } from './operators.js';
 import { addTraffic } from './traffic.js';
 
-/** `position` is the order among accounts that were made at the same time. */
-type PlacedRow = AccountRow & { readonly position: number };
-
-/** Rows that are in memory, several times as large as accounts, while all accounts are read. */
-const ROWS_PER_READ = 2_000;
+/** All accounts, by their position where they were made at the same time. Rows are several times as large as accounts. */
+const IN_ORDER = { name: 'accounts', key: ['created_at', 'position'], rowsAtOnce: 2_000 };
 /** Logins written by one statement; two bound values each, well below the limit of every database. */
 const LOGINS_PER_STATEMENT = 400;
 /** The tables with rows of an account, in the order in which a removal empties them. */
@@ -157,14 +154,9 @@ export function createAccountStore(context: StoreContext): AccountStore {
       const limitsOf = new Map(limits.map((row) => [row.account_id, row]));
       const addressesOf = await readAddresses(db, null);
       const accounts: Account[] = [];
-      for (let last: PlacedRow | undefined; ; ) {
-        const page = db('accounts').orderBy(['created_at', 'position']).limit(ROWS_PER_READ);
-        if (last) page.whereRaw('(created_at, position) > (?, ?)', [last.created_at, last.position]);
-        const rows: PlacedRow[] = await page;
+      for await (const rows of batches<AccountRow>(db, IN_ORDER))
         for (const row of rows) accounts.push(toAccount(row, limitsOf.get(row.id) ?? UNLIMITED, addressesOf));
-        last = rows.at(-1);
-        if (rows.length < ROWS_PER_READ) return accounts;
-      }
+      return accounts;
     },
 
     getMany: async (ids) => [...(await findMany(ids, following)).values()],

@@ -8,6 +8,7 @@ import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { basic, exchange } from '../../helpers/http.js';
+import { loginsDuring } from '../../helpers/logins-during.js';
 import { scaled } from '../../helpers/scale.js';
 import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
@@ -383,17 +384,9 @@ describe('account files', async () => {
     await other.addAccount('player', 'secret');
     const hash = 'sha256$00000000000000000000000000000000$'.padEnd(104, '0');
     const rows = Array.from({ length: MANY }, (_, i) => `many${i},${hash},imported`);
-    let isDone = false;
-    const importing = importFile(other, `username,passwordHash,remarks\n${rows.join('\n')}\n`).finally(() => {
-      isDone = true;
-    });
-    let logins = 0;
-    while (!isDone) {
-      const client = await loggedInClient({ port: other.socks.port, username: 'player', password: 'secret' });
-      if (!isDone) logins += 1;
-      client.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const importing = importFile(other, `username,passwordHash,remarks\n${rows.join('\n')}\n`);
+    const login = { port: other.socks.port, username: 'player', password: 'secret' };
+    const logins = await loginsDuring(importing, login);
     const report = await importing;
     assert.deepEqual(counts(report.json), [MANY, MANY, 0, 0, 0, 0], report.text.slice(0, 500));
     const { lines, linesLeftOut } = report.json as { lines: unknown[]; linesLeftOut: number };
