@@ -7,7 +7,7 @@ import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import type { Log } from './core/log.js';
 import { SessionRegistry } from './core/sessions/session-registry.js';
 import type { RecentLog } from './core/stats/recent-log.js';
-import { everyStep } from './core/turns.js';
+import { everyStep } from './core/time/turns.js';
 import type { RestartControl } from './http/plain-routes.js';
 import { createPriorityPart } from './parts/capacity.js';
 import { createGeoPart } from './parts/geo.js';

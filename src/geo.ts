@@ -1,9 +1,9 @@
 // Looks up the country and the network of addresses in files of the MaxMind DB format (version 2); the only user of mmdb-lib.
 import { LRUCache } from 'lru-cache';
 import { Reader } from 'mmdb-lib';
+import type { Geo } from './core/addresses/geo.js';
+import { formatIp, type IpBytes } from './core/addresses/ip.js';
 import { tryOr } from './core/errors.js';
-import type { Geo } from './core/geo.js';
-import { formatIp, type IpBytes } from './core/ip.js';
 
 /** The contents of the files, one copy for all threads; null: no such file. */
 export interface GeoFiles {

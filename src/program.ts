@@ -1,8 +1,8 @@
 // The installation folder, the version and the build of the program.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DAY_MS } from './core/clock.js';
 import { tryOr } from './core/errors.js';
+import { DAY_MS } from './core/time/clock.js';
 
 /** The folder of package.json. The path is the same from dist/program (the built program) and from dist/src (modules for tests). */
 export const PROGRAM_FOLDER = resolve(import.meta.dirname, '../..');

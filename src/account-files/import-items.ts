@@ -16,7 +16,7 @@ import {
   storedFields,
 } from '../core/accounts/fields/account-fields.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/usage/limits.js';
-import type { Clock } from '../core/clock.js';
+import type { Clock } from '../core/time/clock.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileAccount, FileRecord } from './record.js';
 

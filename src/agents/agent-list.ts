@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Agent, Channel } from '../core/agents/runs.js';
-import { createTurns } from '../core/turns.js';
+import { createTurns } from '../core/time/turns.js';
 import { createHttpAgent, createOpenAiAgent } from './backends/http.js';
 import { createSocketAgent } from './backends/socket.js';
 import { createHttpChannel } from './channels/http.js';

@@ -4,9 +4,9 @@ import type { Config } from '../config.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-store.js';
 import type { Agent, Channel } from '../core/agents/runs.js';
 import type { PenaltiesOfKind } from '../core/auth/penalties.js';
-import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { addToCount } from '../core/maps.js';
+import type { Clock } from '../core/time/clock.js';
 
 export type HookSettings = Config['webhooks'];
 /** A secret, and during a change the previous one. Each is in the configuration or in a file. */

@@ -1,6 +1,6 @@
 // The agent gateway: webhooks, run queue and delivery as one object, which the daemon starts and stops.
 import { randomUUID } from 'node:crypto';
-import { everyStep } from '../core/turns.js';
+import { everyStep } from '../core/time/turns.js';
 import { buildAgents } from './agent-list.js';
 import { createDeliverer } from './channels/outbox.js';
 import {

@@ -1,9 +1,9 @@
 // Accepts runs: reserves a place in the queue, stores the run, then responds.
 import type { RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
-import { DAY_MS } from '../core/clock.js';
 import { isDatabaseAway } from '../core/errors.js';
-import { within } from '../core/timers.js';
+import { DAY_MS } from '../core/time/clock.js';
+import { within } from '../core/time/timers.js';
 import { createBatches } from './batches.js';
 import type { AgentContext, RunKeeper } from './context.js';
 

@@ -1,8 +1,8 @@
 // Periodic maintenance of runs: renews the lease of this runner, adopts runs of dead runners, deletes old runs.
 import type { RunNode } from '../core/agents/run-store.js';
-import { HOUR_MS } from '../core/clock.js';
-import { createPoller, nodeTimers, type Poller } from '../core/timers.js';
-import { createTurns } from '../core/turns.js';
+import { HOUR_MS } from '../core/time/clock.js';
+import { createPoller, nodeTimers, type Poller } from '../core/time/timers.js';
+import { createTurns } from '../core/time/turns.js';
 import type { AgentContext } from './context.js';
 import { isAlive, killRunProcesses, processStart, thisHost } from './processes.js';
 import type { Runner } from './runner.js';

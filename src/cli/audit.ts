@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { TRAFFIC_BY, TRAFFIC_SORTS } from '../core/accounts/usage/traffic-report.js';
+import { formatHostPort } from '../core/addresses/ip.js';
 import { AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { codeOf } from '../core/errors.js';
-import { formatHostPort } from '../core/ip.js';
 import { withoutUndefined } from '../http/fields.js';
 import { findAccount } from './account/find.js';
 import type { Answer, ItemOf } from './shared/api.js';

@@ -1,6 +1,6 @@
 // The keys of `admin`.
 import { z } from 'zod';
-import { parseCidr } from '../core/ip.js';
+import { parseCidr } from '../core/addresses/ip.js';
 import {
   about,
   autoOr,

@@ -1,6 +1,6 @@
 // The types of the values of keys: each registers a description of the allowed values for error messages.
 import { z } from 'zod';
-import { isHost, isHttpUrl, NAME_OR_WILDCARD } from '../core/endpoints.js';
+import { isHost, isHttpUrl, NAME_OR_WILDCARD } from '../core/addresses/endpoints.js';
 import { parseDuration, parseSize, Quantity, Secret, type Unit } from './units.js';
 
 /** The description of a key for error messages. It replaces the messages of zod, which are not written for operators. */

@@ -2,10 +2,10 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/player/proxy-link.js';
-import { isSocketPath, MAX_SOCKET_PATH_BYTES, parsePortRange } from '../core/endpoints.js';
+import { isSocketPath, MAX_SOCKET_PATH_BYTES, parsePortRange } from '../core/addresses/endpoints.js';
+import { parseCidr } from '../core/addresses/ip.js';
 import { EXIT_NAME, exitOfUpstream, MAX_EXITS, parseProxy } from '../core/exits/exit.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
-import { parseCidr } from '../core/ip.js';
 import {
   about,
   autoOr,

@@ -1,5 +1,6 @@
 // The keys `webhooks` and `agents`: access to the webhooks, the agents, and the channels of their replies.
 import { z } from 'zod';
+import { isSocketPath, MAX_SOCKET_PATH_BYTES } from '../core/addresses/endpoints.js';
 import {
   isSenderSecret,
   SIGNATURE_SCHEMES,
@@ -8,7 +9,6 @@ import {
 } from '../core/agents/signatures.js';
 import { AGENT_NAME, SESSION_KEY, SESSION_KEY_FORM } from '../core/agents/webhooks.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
-import { isSocketPath, MAX_SOCKET_PATH_BYTES } from '../core/endpoints.js';
 import { succeeds } from '../core/errors.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
 import {

@@ -1,7 +1,7 @@
 // GUIDs: those of runs, whose text sorts in the order of creation (UUID version 7, RFC 9562 §5.7), and those of sessions, which end
 // with a time (version 8, §5.8), so that their first digits tell one from another.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from './clock.js';
+import type { Clock } from './time/clock.js';
 
 const COUNTER_BITS = 12;
 const ORDERED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-/;

@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { isLoopback } from '../core/addresses/ip.js';
 import { readWay } from '../core/exits/exit.js';
-import { isLoopback } from '../core/ip.js';
 import type { AdminState } from './caller.js';
 import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';

@@ -8,7 +8,7 @@ import { tryOr } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { getOrAdd } from '../core/maps.js';
 import { printable } from '../core/text.js';
-import { within } from '../core/timers.js';
+import { within } from '../core/time/timers.js';
 import { type BodyBytes, createBytesReader } from './body.js';
 import {
   type AdminState,

@@ -4,7 +4,7 @@ import { createAgentGateway } from '../agents/gateway.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import type { Log } from '../core/log.js';
-import { everyStep } from '../core/turns.js';
+import { everyStep } from '../core/time/turns.js';
 import type { PartDeps } from './core.js';
 import type { PenaltiesPart } from './database/changes.js';
 import { nodeNameOf } from './database/node.js';

@@ -5,8 +5,8 @@ import { ConfigError, type Problem } from '../config/config-error.js';
 import type { Config } from '../config.js';
 import { lacksGeoFile } from '../core/accounts/access/address-list.js';
 import type { AccountDirectory } from '../core/accounts/directory.js';
+import { presentGeo } from '../core/addresses/geo.js';
 import { codeOf } from '../core/errors.js';
-import { presentGeo } from '../core/geo.js';
 import type { Log } from '../core/log.js';
 import { type GeoFiles, geoFault, knowsIpv6, openGeo } from '../geo.js';
 

@@ -1,10 +1,10 @@
 // Heartbeat entries and records of sessions: records them for live sessions, writes them in batches, and deletes old ones; old entries
 // of the login log and the audit log too.
-import { DAY_MS, MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter } from '../core/heartbeats/heartbeat-writer.js';
-import { nodeTimers } from '../core/timers.js';
+import { DAY_MS, MINUTE_MS } from '../core/time/clock.js';
+import { nodeTimers } from '../core/time/timers.js';
 import { SessionRecorder } from '../core/trace/session-recorder.js';
 import type { Store } from '../store/store.js';
 import type { PartDeps } from './core.js';

@@ -1,6 +1,6 @@
 // The lifecycle of the daemon: parts start in the order of their dependencies, and stop in reverse order.
 import type { Log } from '../core/log.js';
-import { createPoller, nodeTimers, type Poller, within } from '../core/timers.js';
+import { createPoller, nodeTimers, type Poller, within } from '../core/time/timers.js';
 
 export interface Part {
   /** For the log. */

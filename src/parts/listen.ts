@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type ListenOptions as NetListenOptions, type Server } from 'node:net';
+import { type Endpoint, formatHostPort } from '../core/addresses/ip.js';
 import { codeOf, StartError } from '../core/errors.js';
-import { type Endpoint, formatHostPort } from '../core/ip.js';
 import type { GivenSocket } from '../systemd/sockets.js';
 import type { ListeningSockets, OpenedSocket, SocketRecord } from './listening-sockets.js';
 

@@ -4,7 +4,6 @@ import { createOutbox, nextTryAt, type Outbox } from '../agents/channels/outbox.
 import type { Config } from '../config.js';
 import { type Contacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
-import { MINUTE_MS } from '../core/clock.js';
 import { createOrderedIds } from '../core/ids.js';
 import type { Log } from '../core/log.js';
 import { getOrAdd } from '../core/maps.js';
@@ -20,6 +19,7 @@ import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../cor
 import { createNotices } from '../core/notices/notices.js';
 import { textOf } from '../core/notices/texts.js';
 import type { ChangeSignal } from '../core/stats/change-signal.js';
+import { MINUTE_MS } from '../core/time/clock.js';
 import type { Core } from './core.js';
 import type { StoragePart } from './database/database.js';
 import type { NodePart } from './database/node.js';

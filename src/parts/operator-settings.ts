@@ -1,7 +1,6 @@
 // The settings that the console can change in addition to the configuration: game rules, retention, public address.
 import { type Config, ConfigError, type Loaded, loadConfig } from '../config.js';
 import { createPublicAddressSetting } from '../core/accounts/player/proxy-link.js';
-import { DAY_MS } from '../core/clock.js';
 import { tryOr } from '../core/errors.js';
 import { createGameRulesSetting } from '../core/heartbeats/game-rules.js';
 import { EVENT_NAMES } from '../core/notices/event-types.js';
@@ -13,7 +12,8 @@ import {
 import { CONFIGURED_RECEIVER_ID, createEventReceivers } from '../core/notices/receivers.js';
 import { createRetentionSetting, type Retention } from '../core/settings/retention.js';
 import type { SettingStore } from '../core/settings/setting.js';
-import { once } from '../core/turns.js';
+import { DAY_MS } from '../core/time/clock.js';
+import { once } from '../core/time/turns.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/data.js';
 import { isOld, readBuild, readVersion } from '../program.js';

@@ -1,9 +1,9 @@
 // Alerts of the state of the service: nodes whose lease has expired or that are back, certificates that expire soon, trouble with the
 // database.
 import { type Config, ConfigError, readTlsFiles, type TlsFiles } from '../config.js';
-import { DAY_MS, HOUR_MS, iso } from '../core/clock.js';
 import type { FleetNode, NodeStore } from '../core/nodes/nodes.js';
 import type { Alert } from '../core/notices/alerts.js';
+import { DAY_MS, HOUR_MS, iso } from '../core/time/clock.js';
 import { RENEW_MS, tlsFilesOf } from './certificates.js';
 import type { StoragePart } from './database/database.js';
 

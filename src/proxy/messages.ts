@@ -2,11 +2,11 @@
 import type { LoginEntry } from '../core/accounts/access/login-log.js';
 import type { GuardReason } from '../core/accounts/usage/guard.js';
 import type { LimitRefusal } from '../core/accounts/usage/limits.js';
+import type { Endpoint } from '../core/addresses/ip.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { Exit, ProxyTls } from '../core/exits/exit.js';
 import type { ExitTrial, ExitTrialRequest } from '../core/exits/exit-figures.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
-import type { Endpoint } from '../core/ip.js';
 import type {
   ClientProtocolName,
   DatagramDestination,

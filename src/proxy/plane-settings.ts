@@ -2,8 +2,8 @@
 import type { Refusable } from '../core/accounts/access/login.js';
 import type { Account } from '../core/accounts/account.js';
 import type { ClassGuard, GuardLimits, Suspension } from '../core/accounts/usage/guard.js';
+import type { PortRange } from '../core/addresses/endpoints.js';
 import type { EgressOptions } from '../core/egress/egress.js';
-import type { PortRange } from '../core/endpoints.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
 

@@ -8,9 +8,9 @@ import type { DatabaseSnapshot } from '../core/accounts/usage/limits.js';
 import type { ActivityFeed } from '../core/accounts/usage/traffic-store.js';
 import type { AuditRecord } from '../core/audit/audit.js';
 import type { PenaltyStore } from '../core/auth/penalties.js';
-import type { Clock } from '../core/clock.js';
 import { QueryTooSlowError, type StorageFault } from '../core/errors.js';
 import type { LiveSessionStore } from '../core/sessions/session.js';
+import type { Clock } from '../core/time/clock.js';
 import type { ChangeFeed, RecordChange } from './follow-changes.js';
 
 /** The connections for read-only queries, and the time limit of each query. */

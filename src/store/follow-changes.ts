@@ -1,9 +1,9 @@
 // Updates the caches of this process with changes that other processes (the command line, other daemons) made in the database.
 import type { Knex } from 'knex';
-import { HOUR_MS } from '../core/clock.js';
 import { createReloads, type Reloads } from '../core/nodes/reloads.js';
-import { createPoller, type Poller, type Timers } from '../core/timers.js';
-import { createTurns } from '../core/turns.js';
+import { HOUR_MS } from '../core/time/clock.js';
+import { createPoller, type Poller, type Timers } from '../core/time/timers.js';
+import { createTurns } from '../core/time/turns.js';
 import { slices } from './sql.js';
 
 /** How long changes are kept, in ms. A process that has not read for this long reloads everything. */

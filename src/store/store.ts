@@ -1,8 +1,8 @@
 // Opens the database and creates one repository per table.
 import { randomUUID } from 'node:crypto';
 import { Calendar } from '../core/accounts/usage/calendar.js';
-import type { Clock } from '../core/clock.js';
 import { codeOf } from '../core/errors.js';
+import type { Clock } from '../core/time/clock.js';
 import type { DaemonEvents, Database, Opener, StoreContext } from './database.js';
 import type { PgOptions } from './pg/database.js';
 import { openSqlite, type SqliteOptions } from './sqlite/database.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
-import { parseCidr, sortableRange } from '../../src/core/ip.js';
+import { parseCidr, sortableRange } from '../../src/core/addresses/ip.js';
 import {
   addressOf,
   type SessionEntry,

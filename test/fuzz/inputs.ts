@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
+import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/addresses/ip.js';
 import { parseWhitelist } from '../../src/core/auth/whitelist.js';
 import { createEgressPolicy } from '../../src/core/egress/egress.js';
 import { checkDestinationName, parseEgressEntry } from '../../src/core/egress/egress-entry.js';
-import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
 import { formatWireDate, parseWireDate } from '../../src/core/time/wire-date.js';
 import {
   headerKey,

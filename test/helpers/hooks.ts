@@ -11,8 +11,8 @@ import type {
 import { type AgentGateway, createAgentGateway } from '../../src/agents/gateway.js';
 import { Secret } from '../../src/config.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
-import { DAY_MS } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';
+import { DAY_MS } from '../../src/core/time/clock.js';
 import type { Store } from '../../src/store/store.js';
 
 export const SECRET = 'test-secret-of-more-than-32-characters';

@@ -1,6 +1,6 @@
 // Timers that the test moves itself.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Timer, Timers } from '../../src/core/timers.js';
+import type { Timer, Timers } from '../../src/core/time/timers.js';
 
 export interface TestTimers extends Timers {
   /** Lets time pass and calls back what is due, in order. What follows from one callback happens before the next. */

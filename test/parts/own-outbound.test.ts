@@ -1,7 +1,7 @@
 // Detection of connections to the admin API that come through the proxy, among connections with similar addresses.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Endpoint } from '../../src/core/ip.js';
+import type { Endpoint } from '../../src/core/addresses/ip.js';
 import { createIsOwnOutbound } from '../../src/parts/admin/own-outbound.js';
 
 const at = (address: string, port: number) => ({ address, port });

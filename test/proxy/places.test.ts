@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';
 import { NO_LIMITS } from '../../src/core/accounts/usage/limits.js';
-import { NO_GEO } from '../../src/core/geo.js';
+import { NO_GEO } from '../../src/core/addresses/geo.js';
 import type { SessionCommand } from '../../src/core/sessions/session.js';
 import { workerOf } from '../../src/proxy/memory/hash.js';
 import { Places, placesOf, reservedPlaces } from '../../src/proxy/memory/places.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/access/schedule.js';
-import { NO_GEO } from '../../src/core/geo.js';
+import { NO_GEO } from '../../src/core/addresses/geo.js';
 import type { AccountRecord } from '../../src/proxy/plane-settings.js';
 import type { AccountSession } from '../../src/proxy/worker/account.js';
 import { WorkerAccounts } from '../../src/proxy/worker/accounts.js';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { describe, it, test } from 'node:test';
+import { parseIp } from '../../src/core/addresses/ip.js';
 import {
   addressesOf,
   chooseAddress,
@@ -10,7 +11,6 @@ import {
   parseProxy,
 } from '../../src/core/exits/exit.js';
 import { ExitFigures, seenAddress } from '../../src/core/exits/exit-figures.js';
-import { parseIp } from '../../src/core/ip.js';
 import { runCommand } from '../helpers/command.js';
 import { type LogLine, PROJECT, startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';

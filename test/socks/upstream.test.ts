@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it, test } from 'node:test';
-import { parseIp } from '../../src/core/ip.js';
+import { parseIp } from '../../src/core/addresses/ip.js';
 import { parseReply } from '../../src/proxy/protocols/socks5-client.js';
 import { createUpstreams, type Upstream } from '../../src/proxy/upstreams/rules.js';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';

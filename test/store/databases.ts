@@ -1,7 +1,7 @@
 // Runs the tests of the repositories on both databases, each on a new SQLite file or PostgreSQL database.
 import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
-import type { Clock } from '../../src/core/clock.js';
+import type { Clock } from '../../src/core/time/clock.js';
 import { connectPg } from '../../src/store/pg/connect.js';
 import { connectSqlite } from '../../src/store/sqlite/connect.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';

@@ -7,7 +7,7 @@ import { isCommitUnknown } from '../../src/core/errors.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../src/core/heartbeats/heartbeat-writer.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
-import { nodeTimers } from '../../src/core/timers.js';
+import { nodeTimers } from '../../src/core/time/timers.js';
 import { openStore } from '../../src/store/store.js';
 import { logInto } from '../helpers/admin.js';
 import { startDatabaseWire } from '../helpers/database-wire.js';

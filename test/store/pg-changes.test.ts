@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
-import { createPoller, nodeTimers } from '../../src/core/timers.js';
+import { createPoller, nodeTimers } from '../../src/core/time/timers.js';
 import type { Change, ChangeFeed } from '../../src/store/follow-changes.js';
 import { createPgChangeFeed, createPgChangeRecorder } from '../../src/store/pg/changes.js';
 import { connectPg } from '../../src/store/pg/connect.js';

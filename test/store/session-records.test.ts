@@ -1,8 +1,8 @@
 // The records of sessions: written in batches, found by time and destination, cut off after a crash, and trimmed.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { formatHostPort, parseCidr, sortableRange } from '../../src/core/addresses/ip.js';
 import { createTimedId } from '../../src/core/ids.js';
-import { formatHostPort, parseCidr, sortableRange } from '../../src/core/ip.js';
 import {
   type SessionRecord,
   sortableAddress,

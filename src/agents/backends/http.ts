@@ -1,7 +1,7 @@
 // Agents behind HTTP servers: `http`, and `openai`, any server with the chat-completions API.
 import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
-import type { Clock } from '../../core/clock.js';
 import { parseJson } from '../../core/text.js';
+import type { Clock } from '../../core/time/clock.js';
 import type { AgentSettings } from '../context.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
 import { callUntilStarted, failed, tooLong } from './reply.js';

@@ -1,7 +1,7 @@
 // The `http` channel: a POST signed according to Standard Webhooks (https://www.standardwebhooks.com).
 import { createHmac } from 'node:crypto';
 import type { Channel, DeliveryOutcome } from '../../core/agents/runs.js';
-import type { Clock } from '../../core/clock.js';
+import type { Clock } from '../../core/time/clock.js';
 import { callHttp, excerpt, type HttpResult, type MayConnect, retryAfterMs } from '../http-call.js';
 
 interface HttpChannelOptions {

@@ -2,7 +2,7 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import type { Channel } from '../../core/agents/runs.js';
 import type { Log } from '../../core/log.js';
-import type { InTurn } from '../../core/turns.js';
+import type { InTurn } from '../../core/time/turns.js';
 
 const LINE_FEED = 0x0a;
 

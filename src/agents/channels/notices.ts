@@ -1,10 +1,10 @@
 // Sends notices by the channels: e-mail, Telegram and WeCom.
 import type { DeliveryOutcome } from '../../core/agents/runs.js';
-import type { Clock } from '../../core/clock.js';
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { oneLine, parseJson } from '../../core/text.js';
-import { once } from '../../core/turns.js';
+import type { Clock } from '../../core/time/clock.js';
+import { once } from '../../core/time/turns.js';
 import { callHttp, excerpt, retryAfterMs } from '../http-call.js';
 
 /** A notice in the form that a channel sends. */

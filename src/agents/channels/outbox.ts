@@ -3,9 +3,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { type DeliveryOutcome, deliveredReply, type Run } from '../../core/agents/runs.js';
-import { type Clock, HOUR_MS } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { Log } from '../../core/log.js';
+import { type Clock, HOUR_MS } from '../../core/time/clock.js';
 import type { AgentContext, DeliverySchedule } from '../context.js';
 
 interface OutboxOptions<Item> {

@@ -12,7 +12,7 @@ import {
   SIGNED_PATH,
 } from '../../core/agents/webhooks.js';
 import type { AttemptLimit } from '../../core/auth/attempt-limit.js';
-import { DAY_MS } from '../../core/clock.js';
+import { DAY_MS } from '../../core/time/clock.js';
 import { compileMessageTemplate, type MessageTemplate } from '../../message-template.js';
 import type { AgentContext, WebhookAgentSettings } from '../context.js';
 import type { WantedRun } from '../intake.js';

@@ -1,5 +1,5 @@
 // `pulsegate account`: its commands, and by themselves those of one account that do not print it: name, limits, secret link.
-import { formatHostPort } from '../../core/ip.js';
+import { formatHostPort } from '../../core/addresses/ip.js';
 import type { Answer, BodyOf, ItemOf } from '../shared/api.js';
 import { CommandError, type CommandIo, wrongUsage } from '../shared/command.js';
 import type { AddCommands } from '../shared/group.js';

@@ -1,7 +1,7 @@
 // `pulsegate account list` and `account show`.
 import { textOfAddresses } from '../../core/accounts/access/address-list.js';
 import { textOfTags } from '../../core/accounts/fields/contacts.js';
-import { formatHostPort } from '../../core/ip.js';
+import { formatHostPort } from '../../core/addresses/ip.js';
 import type { Answer } from '../shared/api.js';
 import type { AddCommands } from '../shared/group.js';
 import { countOf, formatIso, printFields, printTable } from '../shared/table.js';

@@ -7,7 +7,7 @@ import type { Loaded } from '../../config.js';
 import type { GivenCredentials } from '../../core/auth/admin-credentials.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../core/auth/people-passwords.js';
 import { createRecentLog } from '../../core/stats/recent-log.js';
-import { once } from '../../core/turns.js';
+import { once } from '../../core/time/turns.js';
 import { type Daemon, handedState, startDaemon } from '../../daemon.js';
 import { createLogger, type Logger } from '../../log.js';
 import { lowAddressSpace } from '../../parts/capacity.js';

@@ -5,7 +5,7 @@ import { parseDuration, parseSize } from '../../config/units.js';
 import { COUNT, GUARD_LIMIT, MAX_GUARD_LIMIT } from '../../core/accounts/fields/kinds.js';
 import type { PlanLimits } from '../../core/accounts/plans/plans.js';
 import { type AccountLimits, EGRESS_LIMITS, QUOTA_PERIODS } from '../../core/accounts/usage/limits.js';
-import { iso } from '../../core/clock.js';
+import { iso } from '../../core/time/clock.js';
 import { isWireDate, parseWireDate } from '../../core/time/wire-date.js';
 import { wrongUsage } from './command.js';
 import { choice, type Described, madeOf, type Param, param } from './params.js';

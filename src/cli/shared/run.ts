@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Loaded } from '../../config.js';
 import { StartError } from '../../core/errors.js';
-import { once } from '../../core/turns.js';
+import { once } from '../../core/time/turns.js';
 import type { Call } from '../../http/in-process.js';
 import type { Core } from '../../parts/core.js';
 import { type Api, apiOver, type Refusals } from './api.js';

@@ -1,5 +1,5 @@
 // Prints tables: columns as wide as their contents, colour only on a terminal.
-import type { ClientOrigin } from '../../core/geo.js';
+import type { ClientOrigin } from '../../core/addresses/geo.js';
 import { printable } from '../../core/text.js';
 import { type CommandIo, printLine } from './command.js';
 

@@ -1,5 +1,5 @@
 // An account with its heartbeats, as lists show it; and the search among all accounts.
-import { DAY_MS } from '../clock.js';
+import { DAY_MS } from '../time/clock.js';
 import { includesAddress } from './access/address-list.js';
 import { type Account, isExpired, isSuspended } from './account.js';
 import type { AccountPool } from './account-writes.js';

@@ -1,8 +1,8 @@
 // Writes accounts in one transaction each, together with the usage that an import brings, and then updates the counts of usage, the
 // directory (which notifies its listeners) and the heartbeat pool.
 import type { Actor } from '../audit/audit.js';
-import type { Clock } from '../clock.js';
 import type { RefusalOf } from '../settings/setting.js';
+import type { Clock } from '../time/clock.js';
 import type { Account } from './account.js';
 import type { AccountStore, StoredChange } from './account-store.js';
 import type { AccountDirectory } from './directory.js';

@@ -1,6 +1,6 @@
 // The proxy account with its limits, and the rules for a single account.
-import { DAY_MS } from '../clock.js';
 import { hasControl } from '../text.js';
+import { DAY_MS } from '../time/clock.js';
 import type { Contacts } from './fields/contacts.js';
 import type { AccountLimits, QuotaReset } from './usage/limits.js';
 

@@ -2,10 +2,10 @@
 // through it. It writes a change to the database in one transaction, then updates the directory, which notifies its listeners, and
 // then returns.
 import type { Actor } from '../audit/audit.js';
-import { DAY_MS } from '../clock.js';
 import { noRefusal, type RefusalOf } from '../settings/setting.js';
+import { DAY_MS } from '../time/clock.js';
+import { createTurns, inTurnOfAll } from '../time/turns.js';
 import { toWireDate } from '../time/wire-date.js';
-import { createTurns, inTurnOfAll } from '../turns.js';
 import { type Account, isValidUsername } from './account.js';
 import {
   type AccountChange,

@@ -1,6 +1,6 @@
 // The database interfaces of runs, of their deliveries and of agent sessions. `store/` implements them with knex.
 import type { RequestKey } from '../audit/audit.js';
-import { HOUR_MS } from '../clock.js';
+import { HOUR_MS } from '../time/clock.js';
 import type {
   AgentInput,
   AgentSession,

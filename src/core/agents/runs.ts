@@ -1,6 +1,6 @@
 // Runs of agents: their states, the input and output of an agent, and the delivery of the reply.
 import type { RequestKey } from '../audit/audit.js';
-import { isoOrNull } from '../clock.js';
+import { isoOrNull } from '../time/clock.js';
 
 /** `message`: the agent gets a text and replies. `wake`: the agent is started without a text. */
 export type RunKind = 'message' | 'wake';

@@ -1,5 +1,5 @@
 // The audit log: actor, address, and values before and after each change. It never contains passwords and secrets.
-import type { TimeRange } from '../clock.js';
+import type { TimeRange } from '../time/clock.js';
 
 export interface Actor {
   /** Administrator user name, name of a token, system user of the command line, or user name of a player. */

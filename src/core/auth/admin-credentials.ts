@@ -4,7 +4,7 @@ import { isValidPassword } from '../accounts/account.js';
 import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/audit.js';
 import { type Change, createSetting, type EndedAccess, type SettingStore } from '../settings/setting.js';
 import { parseJson } from '../text.js';
-import { joined } from '../turns.js';
+import { joined } from '../time/turns.js';
 import {
   type Credential,
   fingerprintOf,

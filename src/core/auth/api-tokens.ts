@@ -1,8 +1,8 @@
 // API tokens with scopes and expiry. The secret is shown once and stored as a hash.
 import { randomBytes } from 'node:crypto';
 import { type Actor, type AuditRecord, auditRecord } from '../audit/audit.js';
-import { type Clock, isoOrNull } from '../clock.js';
-import { createTurns } from '../turns.js';
+import { type Clock, isoOrNull } from '../time/clock.js';
+import { createTurns } from '../time/turns.js';
 import { fingerprintOf } from './people-passwords.js';
 
 export interface ApiToken {

@@ -1,8 +1,8 @@
 // Limits failed logins per source at the admin API and webhooks, in the memory of this process. A source that has reached the limit
 // is refused by the other nodes too (penalties.ts).
-import { type Clock, DAY_MS } from '../clock.js';
-import { sourceOf } from '../ip.js';
+import { sourceOf } from '../addresses/ip.js';
 import type { SettingStore } from '../settings/setting.js';
+import { type Clock, DAY_MS } from '../time/clock.js';
 import { operatorSettingsPrefix } from './operator.js';
 import type { PenaltiesOfKind } from './penalties.js';
 

@@ -1,7 +1,7 @@
 // Console sessions: a random cookie value, stored as a hash, with an idle and an absolute time limit. A session ends when the
 // credentials of its user (user name, password, role, second factor) change.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { Operator } from './operator.js';
 import { fingerprintOf } from './people-passwords.js';
 

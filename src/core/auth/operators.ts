@@ -1,8 +1,8 @@
 // The operators besides the administrator. The database stores them, and this module keeps them in memory.
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/plans/budget.js';
 import { type Actor, type AuditRecord, auditRecord, changedPassword, differences } from '../audit/audit.js';
-import type { Clock } from '../clock.js';
-import { createTurns } from '../turns.js';
+import type { Clock } from '../time/clock.js';
+import { createTurns } from '../time/turns.js';
 import { OPERATORS_KEY, type Operator, OperatorNameTaken, type OperatorStore } from './operator.js';
 import {
   type Credential,

@@ -1,7 +1,7 @@
 // Penalties over all nodes: a source that one node refuses because of failed attempts is refused by every node. A node publishes a
 // penalty when it begins, and the others receive it through the change log, so that no attempt needs a query. While the database
 // does not answer, a penalty applies at the node that set it, and is published later.
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 
 /** `player`: a source of players; `player-name`: a source and one user name; `admin-code`: an operator, whatever the source. */
 type PenaltyKind = 'player' | 'player-name' | 'admin' | 'admin-code' | 'player-link' | 'webhook';

@@ -1,8 +1,8 @@
 // The users who can sign in: the administrator and the operators. Each has a password, a second factor and recovery codes.
 import type { Actor, AuditRecord } from '../audit/audit.js';
-import type { Clock } from '../clock.js';
 import { getOrAdd } from '../maps.js';
 import type { CounterStore, Reloadable, SettingStore } from '../settings/setting.js';
+import type { Clock } from '../time/clock.js';
 import type { AdminCredentials } from './admin-credentials.js';
 import { type Operator, operatorSettingsPrefix } from './operator.js';
 import type { Operators } from './operators.js';

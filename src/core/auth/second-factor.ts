@@ -10,8 +10,8 @@ import {
   auditRecord,
   DAEMON,
 } from '../audit/audit.js';
-import type { Clock } from '../clock.js';
 import { type CounterStore, createSetting, type SettingStore } from '../settings/setting.js';
+import type { Clock } from '../time/clock.js';
 import { fingerprintOf } from './people-passwords.js';
 import { openSecret, sealedWith, sealSecret } from './sealed.js';
 import { matchTotp, NO_TOTP_KEYS, newTotpSecret, type TotpKeys, toBase32, totpUri } from './totp.js';

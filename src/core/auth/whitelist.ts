@@ -1,6 +1,15 @@
 // The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
+import {
+  type Cidr,
+  formatIp,
+  groupsOf,
+  type IpBytes,
+  inCidr,
+  parseCidr,
+  parseIp,
+  unmap,
+} from '../addresses/ip.js';
 import { type Actor, DAEMON } from '../audit/audit.js';
-import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 import { createAuditedSetting, noRefusal, type RefusalOf, type SettingStore } from '../settings/setting.js';
 
 export type WhitelistEntry =

@@ -1,8 +1,8 @@
 // An entry of the egress lists (hosts and ports), and the domain names of requests (RFC 1928 §5, ATYP 3): only names that every
 // resolver interprets in the same way, and none that some resolver would parse as an IP address.
-import { type PortRange, parsePortRange } from '../endpoints.js';
-import { type Geo, type GeoRule, matchesGeo, parseGeoRule } from '../geo.js';
-import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
+import { type PortRange, parsePortRange } from '../addresses/endpoints.js';
+import { type Geo, type GeoRule, matchesGeo, parseGeoRule } from '../addresses/geo.js';
+import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../addresses/ip.js';
 
 /** A destination to compare with an entry. `host` is a validated name; null when the client requested an address. */
 export interface Candidate {

@@ -1,6 +1,6 @@
 // The egress policy: decides for each resolved address whether the proxy may connect to it; and the special-purpose addresses.
-import { type Geo, NO_GEO } from '../geo.js';
-import { type Cidr, type IpBytes, inCidr, parseCidr, unmap } from '../ip.js';
+import { type Geo, NO_GEO } from '../addresses/geo.js';
+import { type Cidr, type IpBytes, inCidr, parseCidr, unmap } from '../addresses/ip.js';
 import type { Protocol } from '../sessions/session.js';
 import {
   type Candidate,

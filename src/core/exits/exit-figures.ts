@@ -1,9 +1,9 @@
 // What this daemon knows of each exit: bytes of its sessions since the start, connect times and failures of the last hour, and which
 // of its ways out work.
-import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.js';
-import { parseIp } from '../ip.js';
+import { parseIp } from '../addresses/ip.js';
 import { addToCount, getOrAdd } from '../maps.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
+import { type Clock, HOUR_MS, MINUTE_MS } from '../time/clock.js';
 import { type Exit, type ExitState, waysOf } from './exit.js';
 
 /** The newest connections of an exit that percentiles are computed from. */

@@ -1,7 +1,16 @@
 // An exit: a named way out of this machine, which operators make at run time. The rules of its fields, and the local address that a
 // session gets from it.
+import {
+  type Cidr,
+  formatIp,
+  hostMask,
+  type IpBytes,
+  inCidr,
+  parseCidr,
+  parseIp,
+  unmap,
+} from '../addresses/ip.js';
 import { isNeverAllowed } from '../egress/egress.js';
-import { type Cidr, formatIp, hostMask, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** `prefer-…`: the other family only where the destination has no address of this one, or does not answer. */
 export const EXIT_FAMILIES = ['ipv4', 'ipv6', 'prefer-ipv4', 'prefer-ipv6'] as const;

@@ -1,6 +1,6 @@
 // The destination part of a game rule: parses hosts, ports and protocol once, and matches every flow.
-import { type PortRange, parsePortRange } from '../endpoints.js';
-import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
+import { type PortRange, parsePortRange } from '../addresses/endpoints.js';
+import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../addresses/ip.js';
 import type { Protocol } from '../sessions/session.js';
 import { GameRuleError } from './payload-matcher.js';
 

@@ -1,8 +1,8 @@
 // Records heartbeat entries: when a session opens and closes, once per interval while it transfers bytes, and for a detected game. A
 // session that has ended when it is reported gets only a `close` entry.
-import type { Clock } from '../clock.js';
-import { formatHostPort } from '../ip.js';
+import { formatHostPort } from '../addresses/ip.js';
 import type { Session, SessionObserver } from '../sessions/session.js';
+import type { Clock } from '../time/clock.js';
 import type { HeartbeatKind } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 

@@ -1,9 +1,9 @@
 // Sums of heartbeat entries over time, by account and game, so that charts never read the entries themselves.
 import type { Traffic } from '../accounts/usage/limits.js';
 import { OTHER_GAMES } from '../accounts/usage/usage.js';
-import { type Clock, RANGES, type Range, stepsOf } from '../clock.js';
 import { getOrAdd } from '../maps.js';
-import { joined } from '../turns.js';
+import { type Clock, RANGES, type Range, stepsOf } from '../time/clock.js';
+import { joined } from '../time/turns.js';
 import type { Heartbeat } from './heartbeat.js';
 
 export type By = 'game' | 'account';

@@ -1,11 +1,11 @@
 // Writes heartbeat entries, login times and the records of sessions to the database in batches, and deletes old entries.
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
-import type { Clock } from '../clock.js';
 import { isCommitUnknown } from '../errors.js';
 import type { Log } from '../log.js';
-import { createPoller, type Timer, type Timers } from '../timers.js';
-import { createTurns } from '../turns.js';
+import type { Clock } from '../time/clock.js';
+import { createPoller, type Timer, type Timers } from '../time/timers.js';
+import { createTurns } from '../time/turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatStore, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 

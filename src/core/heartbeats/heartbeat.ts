@@ -1,5 +1,5 @@
 // Heartbeat entries. They contain only metadata: no payload is stored, and traffic is never altered.
-import type { TimeRange } from '../clock.js';
+import type { TimeRange } from '../time/clock.js';
 import type { SessionEntry } from '../trace/session-record.js';
 
 export type HeartbeatKind = 'open' | 'beat' | 'game' | 'close';

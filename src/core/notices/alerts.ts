@@ -2,7 +2,7 @@
 // hour. A new type is added here, with its texts in `texts.ts` and in the console's locales.
 import { createHash } from 'node:crypto';
 import type { AuditAction, AuditEntry } from '../audit/audit.js';
-import { HOUR_MS } from '../clock.js';
+import { HOUR_MS } from '../time/clock.js';
 
 /** The changes that are announced whoever makes them, from the audit log: each can become lasting access. */
 export const ALERTED_ACTIONS = [

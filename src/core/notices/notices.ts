@@ -2,9 +2,9 @@
 // accounts are recorded, once for each account, step and period, and at most once for each account and step on a day: a player
 // gets a notice of each, the operator a digest. Neither gets what was found before the channel was switched on.
 import type { Account } from '../accounts/account.js';
+import { sourceText } from '../addresses/ip.js';
 import type { AuditStore } from '../audit/audit.js';
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
-import { sourceText } from '../ip.js';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../time/clock.js';
 import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert, isAlerted } from './alerts.js';
 import { type ConfirmationStore, type IsTrusted, trustedContacts, trustOf } from './confirmations.js';
 import {

@@ -1,7 +1,7 @@
 // Reminders: what is announced of an account, its expiry and its quota. They reach the player at once, and the operator by a digest.
 import { type Account, isSuspended } from '../accounts/account.js';
 import { isByGuard } from '../accounts/usage/guard.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time/clock.js';
 import { shownIn, zonedTime } from '../time/time-zone.js';
 import type { Announcement } from './notice.js';
 

@@ -1,6 +1,6 @@
 // The texts of notices in both languages. Braces contain the names of a notice's values.
-import { DAY_MS } from '../clock.js';
 import { fillText, withoutLinks } from '../text.js';
+import { DAY_MS } from '../time/clock.js';
 import { shownIn } from '../time/time-zone.js';
 import type { AlertedAction } from './alerts.js';
 import type { Announcement, NoticeRecipient, NoticeType, SentAtOnce } from './notice.js';

@@ -1,5 +1,5 @@
 // A live session: its account, client, destination and traffic, and how to end it.
-import type { Endpoint } from '../ip.js';
+import type { Endpoint } from '../addresses/ip.js';
 
 export type Protocol = 'tcp' | 'udp';
 

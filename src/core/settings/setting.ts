@@ -2,7 +2,7 @@
 // same moment: each change starts from the stored value, and is made again when another one came first.
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import { succeeds } from '../errors.js';
-import { createTurns } from '../turns.js';
+import { createTurns } from '../time/turns.js';
 
 export interface SettingStore {
   get(key: string): Promise<string | null>;

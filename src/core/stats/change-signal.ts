@@ -1,5 +1,5 @@
 // Notifies listeners of changes, and combines frequent changes of a topic.
-import type { Timer, Timers } from '../timers.js';
+import type { Timer, Timers } from '../time/timers.js';
 
 type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
 

@@ -1,8 +1,8 @@
 // The history for the overview's charts: one sample per minute, stored as minutes, hours, days and months.
 import type { Calendar } from '../accounts/usage/calendar.js';
 import type { Counters, LiveActivity } from '../accounts/usage/live-activity.js';
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, RANGES, type Range, stepsOf } from '../clock.js';
-import { joined } from '../turns.js';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, RANGES, type Range, stepsOf } from '../time/clock.js';
+import { joined } from '../time/turns.js';
 
 /** Sums over the measured minutes. Sessions and players are sums too; `measured` gives their mean. */
 export interface Sample extends Counters {

@@ -3,11 +3,11 @@ import { isExpired } from '../accounts/account.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Calendar } from '../accounts/usage/calendar.js';
 import type { LiveActivity } from '../accounts/usage/live-activity.js';
-import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
 import { addToSet } from '../maps.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
+import { type Clock, DAY_MS } from '../time/clock.js';
 import type { SampleStore } from './history.js';
 
 const WEEK_MS = 7 * DAY_MS;

@@ -1,6 +1,6 @@
 // Converts between UTC and local times of IANA time zones.
-import { DAY_MS } from '../clock.js';
 import { succeeds } from '../errors.js';
+import { DAY_MS } from './clock.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 

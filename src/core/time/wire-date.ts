@@ -1,5 +1,5 @@
 // The date format of the account API: ISO 8601 in UTC, to the second, without a zone designator.
-import { MINUTE_MS, SECOND_MS } from '../clock.js';
+import { MINUTE_MS, SECOND_MS } from './clock.js';
 
 const DATE = String.raw`(\d{4})-(\d\d)-(\d\d)`;
 const TIME = String.raw`(\d\d):(\d\d):(\d\d)(?:\.\d+)?`;

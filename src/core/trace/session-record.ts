@@ -8,7 +8,7 @@ import {
   parseIp,
   sortable,
   unmap,
-} from '../ip.js';
+} from '../addresses/ip.js';
 import type { Protocol } from '../sessions/session.js';
 
 /** One connection, or one destination of an association. */

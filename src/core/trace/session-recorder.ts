@@ -1,8 +1,8 @@
 // Records sessions for traces: a record when a session opens, its end when it closes. They wait here until they are written with the
 // heartbeat entries. A session that has ended meanwhile is written once.
-import type { Clock } from '../clock.js';
 import { getOrAdd } from '../maps.js';
 import type { DatagramDestination, Session, SessionObserver, SessionSummary } from '../sessions/session.js';
+import type { Clock } from '../time/clock.js';
 import {
   OTHER_DESTINATIONS,
   type RecordBatch,

@@ -3,7 +3,7 @@
 import { parse } from 'node:querystring';
 import { networksOfRange } from '../../core/accounts/access/address-list.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
-import { parseGeoRule } from '../../core/geo.js';
+import { parseGeoRule } from '../../core/addresses/geo.js';
 import { decoded, UTF8_WITHOUT_MARK } from '../../core/text.js';
 import { zonedTime } from '../../core/time/time-zone.js';
 import { parseWireDate } from '../../core/time/wire-date.js';

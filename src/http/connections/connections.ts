@@ -2,7 +2,7 @@
 // connection that has been idle longest is closed for the new one; without an idle one, the new connection is closed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { sourceOf } from '../../core/ip.js';
+import { sourceOf } from '../../core/addresses/ip.js';
 import type { Log } from '../../core/log.js';
 import { addToCount } from '../../core/maps.js';
 import { hasBody } from '../body.js';

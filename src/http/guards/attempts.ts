@@ -1,13 +1,13 @@
 // Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one count per
 // source. The count is checked before any credentials are compared.
 import type { Config } from '../../config.js';
+import { sourceOf } from '../../core/addresses/ip.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import type { Penalties, PenaltiesOfKind } from '../../core/auth/penalties.js';
-import type { Clock } from '../../core/clock.js';
-import { sourceOf } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { addToCount } from '../../core/maps.js';
-import { nodeTimers, type Timers } from '../../core/timers.js';
+import type { Clock } from '../../core/time/clock.js';
+import { nodeTimers, type Timers } from '../../core/time/timers.js';
 
 export type AdminAttempts = ReturnType<typeof createAdminAttempts>;
 

@@ -1,7 +1,7 @@
 // Refuses changes that pages of other sites ask for, and host names that are not configured, against DNS rebinding: an attacker's page can resolve its own name to
 // our address and read our responses. An attacker cannot rebind an IP address.
 import type { Context, Middleware, ParameterizedContext } from 'koa';
-import { parseIp } from '../../core/ip.js';
+import { parseIp } from '../../core/addresses/ip.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/text.js';
 import { quoted, refuse } from '../answer.js';

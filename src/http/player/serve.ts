@@ -9,7 +9,7 @@ import {
   secretsOf,
 } from '../../core/accounts/player/subscription.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
-import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
+import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/time/clock.js';
 import { refuse, TOO_MANY_ATTEMPTS } from '../answer.js';
 import { sendProblem } from '../api/problem.js';
 import { serveRoutes } from '../api/serve.js';

@@ -6,10 +6,10 @@ import { type Account, isExpired, isSuspended } from '../../core/accounts/accoun
 import { socksLink } from '../../core/accounts/player/proxy-link.js';
 import { isByGuard } from '../../core/accounts/usage/guard.js';
 import { sumOf } from '../../core/accounts/usage/traffic-report.js';
-import { iso, isoOrNull } from '../../core/clock.js';
-import { isLoopback, parseIp } from '../../core/ip.js';
+import { isLoopback, parseIp } from '../../core/addresses/ip.js';
 import { grouped } from '../../core/maps.js';
 import type { LiveSessionView } from '../../core/sessions/session.js';
+import { iso, isoOrNull } from '../../core/time/clock.js';
 import type { Answered } from '../api/route.js';
 import { Bytes, Count, component, Time } from '../api/schemas.js';
 import type { AdminState } from '../caller.js';

@@ -1,8 +1,8 @@
 // /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
 import { auditRecord } from '../../core/audit/audit.js';
-import { withTimes } from '../../core/clock.js';
 import type { FleetNode } from '../../core/nodes/nodes.js';
+import { withTimes } from '../../core/time/clock.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
 import { type Answered, DONE, routesOf } from '../api/route.js';
 import { BytesPerSecond, Count, component, listOf, Time } from '../api/schemas.js';

@@ -4,7 +4,7 @@ import { hash, hkdfSync, randomUUID } from 'node:crypto';
 import type { Account } from '../../core/accounts/account.js';
 import { canonicalJson, readIdempotencyKey } from '../../core/agents/webhooks.js';
 import { openSecret, SEAL_KEY_BYTES, sealSecret } from '../../core/auth/sealed.js';
-import { type Clock, DAY_MS } from '../../core/clock.js';
+import { type Clock, DAY_MS } from '../../core/time/clock.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
 import {
   type Answered,

@@ -1,9 +1,9 @@
 // /api/v1/overview and events: current activity and its history, and a stream of server-sent events that reports changes as they happen.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { iso } from '../../core/clock.js';
 import { addToCount } from '../../core/maps.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
+import { iso } from '../../core/time/clock.js';
 import { failure } from '../api/problem.js';
 import { routesOf } from '../api/route.js';
 import { Bytes, BytesPerSecond, Count, component, Guid, Range, Time } from '../api/schemas.js';

@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Config } from '../../config.js';
-import { isSocketPath } from '../../core/endpoints.js';
+import { isSocketPath } from '../../core/addresses/endpoints.js';
 import { codeOf, StartError, tryOr } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { ControlAccess } from '../../http/plain-routes.js';

@@ -1,9 +1,9 @@
 // Detects requests to the admin port that come through the proxy, from an outbound socket of this process.
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
+import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/addresses/ip.js';
 import { addressesOf } from '../../core/exits/exit.js';
 import type { ExitsSetting } from '../../core/exits/exits-setting.js';
-import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { IsOwnOutbound } from '../../http/guards/client.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';

@@ -1,8 +1,8 @@
 // What the daemons that share a database tell each other: changes, activity of accounts, penalties.
 import { createPenalties, type Penalties } from '../../core/auth/penalties.js';
-import { MINUTE_MS } from '../../core/clock.js';
 import { createReloads } from '../../core/nodes/reloads.js';
-import { nodeTimers } from '../../core/timers.js';
+import { MINUTE_MS } from '../../core/time/clock.js';
+import { nodeTimers } from '../../core/time/timers.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import { followChanges } from '../../store/follow-changes.js';
 import type { Core, PartDeps } from '../core.js';

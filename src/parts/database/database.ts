@@ -1,7 +1,6 @@
 // Opens and migrates the database of the daemon, and watches whether it is usable: logs the problem and its end once.
 import { readSecretFile } from '../../agents/secrets.js';
 import type { Config } from '../../config.js';
-import { MINUTE_MS } from '../../core/clock.js';
 import {
   STORAGE_PROBLEMS,
   type StorageFault,
@@ -9,8 +8,9 @@ import {
   storageProblemOf,
 } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { createPoller, nodeTimers, type Timers } from '../../core/timers.js';
-import { once } from '../../core/turns.js';
+import { MINUTE_MS } from '../../core/time/clock.js';
+import { createPoller, nodeTimers, type Timers } from '../../core/time/timers.js';
+import { once } from '../../core/time/turns.js';
 import { type SqlitePackage, sqlitePackage } from '../../store/sqlite/package.js';
 import {
   type DaemonStore,

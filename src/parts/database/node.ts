@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config.js';
 import { StartError } from '../../core/errors.js';
 import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../../core/nodes/nodes.js';
-import { createPoller, nodeTimers } from '../../core/timers.js';
+import { createPoller, nodeTimers } from '../../core/time/timers.js';
 import { readVersion } from '../../program.js';
 import type { PartDeps } from '../core.js';
 

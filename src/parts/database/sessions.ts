@@ -1,9 +1,9 @@
 // The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
 import { createSessionPermits } from '../../core/accounts/access/session-permits.js';
 import { type AccountLimits, NO_LIMITS } from '../../core/accounts/usage/limits.js';
-import { MINUTE_MS } from '../../core/clock.js';
 import { createLiveSessions, SessionReporter } from '../../core/sessions/live-sessions.js';
-import { nodeTimers } from '../../core/timers.js';
+import { MINUTE_MS } from '../../core/time/clock.js';
+import { nodeTimers } from '../../core/time/timers.js';
 import type { PartDeps } from '../core.js';
 import { createTasks } from '../lifecycle.js';
 import type { StatsPart } from '../stats.js';

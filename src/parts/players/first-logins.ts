@@ -1,6 +1,6 @@
 // Sets the expiry of accounts that wait for their first login. A login while the database cannot be written counts from its own time.
 // An account that is used while it is told to wait need not log in again: its days begin at once.
-import { SECOND_MS } from '../../core/clock.js';
+import { SECOND_MS } from '../../core/time/clock.js';
 import type { PartDeps } from '../core.js';
 import { createTasks } from '../lifecycle.js';
 

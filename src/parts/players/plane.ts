@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config.js';
 import type { Log } from '../../core/log.js';
 import type { SessionRegistry } from '../../core/sessions/session-registry.js';
-import { within } from '../../core/timers.js';
+import { within } from '../../core/time/timers.js';
 import type { PlaneHandover } from '../../proxy/handover/state.js';
 import { type PlaneFailure, ProxyPlane } from '../../proxy/plane/plane.js';
 import type { ProxyObserver } from '../../proxy/plane/worker-handle.js';

@@ -2,7 +2,7 @@
 import { readSecretFile } from '../../agents/secrets.js';
 import type { Config } from '../../config.js';
 import type { ClassGuard } from '../../core/accounts/usage/guard.js';
-import { parsePortRange } from '../../core/endpoints.js';
+import { parsePortRange } from '../../core/addresses/endpoints.js';
 import { type Exit, exitOfUpstream, NEW_EXIT, parseProxy, upstreamId } from '../../core/exits/exit.js';
 import type { ProxySettings } from '../../proxy/plane-settings.js';
 import type { UpstreamRule } from '../../proxy/upstreams/rules.js';

@@ -1,7 +1,7 @@
 // The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
 import type { Config } from '../../config.js';
 import type { PublicAddress } from '../../core/accounts/player/proxy-link.js';
-import { type Endpoint, formatHostPort } from '../../core/ip.js';
+import { type Endpoint, formatHostPort } from '../../core/addresses/ip.js';
 import type { NodeAddresses, PlayerListener } from '../../core/nodes/nodes.js';
 import type { Libc } from '../../proxy/io/native/libc.js';
 import { adoptListener } from '../../proxy/io/native/listen.js';

@@ -2,9 +2,9 @@
 // streams to the data plane over a private Unix socket.
 import { join } from 'node:path';
 import type { Config, TlsPair } from '../../config.js';
-import { isSocketPath } from '../../core/endpoints.js';
+import { isSocketPath } from '../../core/addresses/endpoints.js';
+import { type Endpoint, formatHostPort } from '../../core/addresses/ip.js';
 import { StartError } from '../../core/errors.js';
-import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
 import { TlsGateway } from '../../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../../proxy/tls/messages.js';

@@ -1,7 +1,7 @@
 // BIND (RFC 1928 §4, §6): waits for one connection from the host that the client names; two replies, then the relay.
+import { normalizeAddress, parseIp } from '../../core/addresses/ip.js';
 import { isPrivate } from '../../core/egress/egress.js';
-import { normalizeAddress, parseIp } from '../../core/ip.js';
-import type { Timer } from '../../core/timers.js';
+import type { Timer } from '../../core/time/timers.js';
 import type { ListenResult, Stream } from '../io/io.js';
 import { candidatePorts } from '../io/local-end.js';
 import { Reply, type ReplyCode, replyForErrno } from '../protocols/socks5.js';

@@ -1,7 +1,7 @@
 // CONNECT (RFC 1928 §4): resolves the destination, applies the egress rules to its addresses, and connects to a permitted
 // one, directly or through an upstream proxy.
+import { type Endpoint, formatHostPort, parseIp } from '../../core/addresses/ip.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, formatHostPort, parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
 import { count } from '../io/rates.js';
 import { type ClientRequest, Reply, replyForErrno } from '../protocols/socks5.js';

@@ -9,8 +9,8 @@
 //
 // running-command.ts handles the connection while CONNECT, BIND or an exchange runs. Every failure ends in `refuse` (sends
 // a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
-import { type Endpoint, sourceOf } from '../../core/ip.js';
-import type { Timer } from '../../core/timers.js';
+import { type Endpoint, sourceOf } from '../../core/addresses/ip.js';
+import type { Timer } from '../../core/time/timers.js';
 import type { HandedLogin, HandedRequest } from '../handover/state.js';
 import type { Stream, StreamListener } from '../io/io.js';
 import type { ClientProtocol, HandshakeStep } from '../protocols/client-protocol.js';

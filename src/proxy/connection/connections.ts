@@ -1,6 +1,6 @@
 // The connections of one worker until they are relayed: gives each a place, passes it to the worker of its account, and counts all over
 // all workers.
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { HandedRequest } from '../handover/state.js';
 import type { Stream } from '../io/io.js';
 import type { Handshakes } from '../memory/handshakes.js';

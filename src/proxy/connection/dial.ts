@@ -1,6 +1,6 @@
 // Connects to a destination with several addresses: RFC 8305 ("happy eyeballs") §4 and §5. Every attempt continues until one
 // of them succeeds, so that a slow address is not given up for one that does not respond.
-import type { Timer } from '../../core/timers.js';
+import type { Timer } from '../../core/time/timers.js';
 import type { Attempt, Io, Stream } from '../io/io.js';
 import type { ExitUse } from '../upstreams/exits.js';
 

@@ -1,11 +1,11 @@
 // Tries an exit as a session would use it: judges, resolves, connects, sends one request, and reads the beginning of the answer.
+import { parseIp } from '../../core/addresses/ip.js';
 import {
   type ExitTrial,
   type ExitTrialRequest,
   MAX_ANSWER_BYTES,
   seenAddress,
 } from '../../core/exits/exit-figures.js';
-import { parseIp } from '../../core/ip.js';
 import type { Stream } from '../io/io.js';
 import { askUpstreams } from '../upstreams/ask.js';
 import { leavingBy } from '../upstreams/exits.js';

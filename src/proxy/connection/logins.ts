@@ -10,8 +10,8 @@ import {
 } from '../../core/accounts/access/login.js';
 import { hashPassword } from '../../core/accounts/access/password.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { Penalty } from '../../core/auth/penalties.js';
-import type { Endpoint } from '../../core/ip.js';
 import { printable } from '../../core/text.js';
 import { PLUS } from '../memory/hash.js';
 import type { AccountRecord } from '../plane-settings.js';

@@ -1,6 +1,6 @@
 // A session while its bytes are relayed, from the reply to its end: time limits, rates, and the end. It replaces the object
 // of the connection, so that thousands of idle sessions use little memory.
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { HandedRelay } from '../handover/state.js';
 import type { Relay, RelayEnd, RelayListener, Stream } from '../io/io.js';

@@ -1,7 +1,7 @@
 // A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
+import { type Endpoint, formatHostPort } from '../../core/addresses/ip.js';
 import { type FlowInspector, inspectStream } from '../../core/egress/bittorrent.js';
 import type { EgressDenial, EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, formatHostPort } from '../../core/ip.js';
 import type { Destination } from '../../core/sessions/session.js';
 import type { HandedBind } from '../handover/state.js';
 import type { Attempt, Stream } from '../io/io.js';

@@ -1,13 +1,13 @@
 // The destination of a request: DST.ADDR as an address or as a name to resolve, and which of its addresses the egress rules of the
 // account permit.
+import type { Geo } from '../../core/addresses/geo.js';
+import { formatIp, type IpBytes, parseIp, unmap } from '../../core/addresses/ip.js';
 import {
   checkDestinationName,
   createEgressPolicy,
   type EgressDenial,
   type EgressPolicy,
 } from '../../core/egress/egress.js';
-import type { Geo } from '../../core/geo.js';
-import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { Protocol } from '../../core/sessions/session.js';
 import { intern } from '../interned-strings.js';
 import type { OwnPorts } from '../memory/own-ports.js';

@@ -1,8 +1,8 @@
 // /etc/hosts (hosts(5)) in memory: read at the start, and again after each change.
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { parseIp } from '../../core/addresses/ip.js';
 import { tryOr } from '../../core/errors.js';
-import { parseIp } from '../../core/ip.js';
 
 export type HostsFile = ReturnType<typeof openHostsFile>;
 

@@ -7,7 +7,7 @@ export type ResolveResult =
   /** `isOfAccount`: the limit of the account, not that of its source. */
   | { readonly ok: false; readonly reason: 'over-rate'; readonly isOfAccount: boolean };
 
-/** On whose behalf a name is looked up: lookups are limited per account and per source (see core/ip.ts). */
+/** On whose behalf a name is looked up: lookups are limited per account and per source (see core/addresses/ip.ts). */
 export interface ResolveClient {
   readonly accountId: string;
   readonly source: string;

@@ -1,9 +1,9 @@
 // What a data plane hands to its successor in another process: plain data, written field by field, and the open descriptors that it
 // names. The successor may be a later program: whoever changes the meaning of a field raises the version, and keeps a reader of
 // the version before.
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { Exit } from '../../core/exits/exit.js';
 import type { GameRule } from '../../core/heartbeats/game-rules.js';
-import type { Endpoint } from '../../core/ip.js';
 import type { ClientProtocolName, DatagramDestination, Session } from '../../core/sessions/session.js';
 import type { HandedDatagrams, HandedPair } from '../io/handed.js';
 import type { AccountRecord } from '../plane-settings.js';

@@ -2,8 +2,8 @@
 // The relay has no rules. The association decides about each datagram, until it sets a route or a source; the relay forwards
 // datagrams that match one of these without the association. A relay has no timers and never ends by itself: an error
 // (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
-import type { PortRange } from '../../core/endpoints.js';
-import type { Endpoint } from '../../core/ip.js';
+import type { PortRange } from '../../core/addresses/endpoints.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { OwnPorts } from '../memory/own-ports.js';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../protocols/datagram-header.js';
 import type { Handed, HandedDatagrams } from './handed.js';

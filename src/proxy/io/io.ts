@@ -1,9 +1,9 @@
 // The system interface of the data plane. Two engines implement it, and both pass test/proxy/io/suite.ts:
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
 import type { ProxyTls } from '../../core/exits/exit.js';
-import type { Endpoint } from '../../core/ip.js';
 import type { ListenerSpec } from '../messages.js';
 import type { OpenDatagrams } from './datagrams.js';
 import type { Handed, HandedPair } from './handed.js';

@@ -1,5 +1,5 @@
 // Where sockets are bound: towards the outside as an exit says, and the ports on which BIND and UDP ASSOCIATE try to listen.
-import type { PortRange } from '../../core/endpoints.js';
+import type { PortRange } from '../../core/addresses/endpoints.js';
 
 /** The local end of sockets towards the outside. The node engine can do only `address`; else it fails with EOPNOTSUPP. */
 export interface LocalEnd {

@@ -1,6 +1,6 @@
 // A rate limit that the flows of an account share fairly: one token bucket for each account and direction. The flow that has
 // transferred least is next (start-time fair queueing), in small pieces, so that the transfer is smooth.
-import type { Timer } from '../../core/timers.js';
+import type { Timer } from '../../core/time/timers.js';
 
 export interface EngineClock {
   /** Monotonic time in ms. */

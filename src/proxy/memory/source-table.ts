@@ -1,6 +1,6 @@
 // Counts by source that all workers share: a bounded table in shared memory. A source is an IPv4 address or an IPv6 /64
-// (core/ip.ts), which fits into 64 bits, so that two sources never share a row.
-import { parseIp, unmap } from '../../core/ip.js';
+// (core/addresses/ip.ts), which fits into 64 bits, so that two sources never share a row.
+import { parseIp, unmap } from '../../core/addresses/ip.js';
 
 /** Number of rows in which a key can be stored; when all are in use, the least recently used one is replaced. */
 const WAYS = 16;

@@ -1,7 +1,7 @@
 // The data plane's part of a handover: joins what the workers have captured with what the control plane knows, and gives each worker
 // its connections in the next process.
 import { closeSync } from 'node:fs';
-import { within } from '../../core/timers.js';
+import { within } from '../../core/time/timers.js';
 import {
   agedSince,
   type CapturedSession,

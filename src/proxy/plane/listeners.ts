@@ -1,5 +1,5 @@
 // The players' listeners, in the main thread: which listeners exist, and which workers accept from them.
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { Log } from '../../core/log.js';
 import type { Libc } from '../io/native/libc.js';
 import type { ListenerSpec } from '../messages.js';

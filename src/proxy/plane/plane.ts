@@ -1,7 +1,7 @@
 // The data plane, in the main thread: starts the threads of the workers, tells each what applies, restarts those that die, and stops them.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
-import { within } from '../../core/timers.js';
+import { within } from '../../core/time/timers.js';
 import type { GeoFiles } from '../../geo.js';
 import { threadUrl } from '../../program.js';
 import type { ResolverSettings } from '../dns/messages.js';

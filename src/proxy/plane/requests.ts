@@ -1,6 +1,6 @@
 // Requests to the workers: a number for each, and the answers.
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { ExitTrial, ExitTrialRequest } from '../../core/exits/exit-figures.js';
-import type { Endpoint } from '../../core/ip.js';
 import type { Gauges } from '../memory/shared.js';
 import type { PlaneWorker } from './worker-handle.js';
 

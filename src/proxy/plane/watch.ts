@@ -1,6 +1,6 @@
 // Watches the workers' loops: terminates a worker whose loop is stuck, and notifies the caller when that fails.
 import type { Log } from '../../core/log.js';
-import { nodeTimers, type Timer } from '../../core/timers.js';
+import { nodeTimers, type Timer } from '../../core/time/timers.js';
 import type { Gauges } from '../memory/shared.js';
 import type { PlaneWorker } from './worker-handle.js';
 

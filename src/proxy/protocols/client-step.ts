@@ -1,5 +1,5 @@
 // The steps of a handshake with an upstream proxy, independent of its protocol.
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import { Reply, type ReplyCode } from './socks5.js';
 
 export type ClientStep =

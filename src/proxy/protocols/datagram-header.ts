@@ -1,5 +1,5 @@
 // The header in front of every datagram between a client and the UDP relay, RFC 1928 §7: reading and writing it.
-import type { IpBytes } from '../../core/ip.js';
+import type { IpBytes } from '../../core/addresses/ip.js';
 import { AddressType, withAddress } from './socks5.js';
 
 //  +----+------+------+----------+----------+----------+

@@ -6,7 +6,7 @@
 //  | VN | CD | DSTPORT |      DSTIP        | USERID       |NULL|      | name    |NULL|  SOCKS4A: DSTIP is 0.0.0.x, x not 0
 //  +----+----+----+----+----+----+----+----+----+----+....+----+      +----+....+----+
 //    1    1      2              4           variable       1           variable    1
-import { parseIp, unmap } from '../../core/ip.js';
+import { parseIp, unmap } from '../../core/addresses/ip.js';
 import { type ClientProtocol, type HandshakeStep, Unread } from './client-protocol.js';
 import { AddressType, type ClientRequest, Reply, type ReplyCode } from './socks5.js';
 

@@ -1,5 +1,5 @@
 // The client side of SOCKS5, for upstream proxies: RFC 1928 §3, §4, §6 and RFC 1929. Parses bytes and returns steps.
-import { formatIp, parseIp, unmap } from '../../core/ip.js';
+import { formatIp, parseIp, unmap } from '../../core/addresses/ip.js';
 import { type ClientStep, failed, GREETED, type UpstreamExchange } from './client-step.js';
 import {
   AddressType,

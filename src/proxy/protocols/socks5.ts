@@ -1,5 +1,5 @@
 // The constants of SOCKS5 from RFC 1928 and RFC 1929, and the messages that a server sends.
-import { type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import { type IpBytes, parseIp, unmap } from '../../core/addresses/ip.js';
 
 export const VERSION = 0x05; // RFC 1928 §3
 export const METHOD_NO_AUTHENTICATION = 0x00; // RFC 1928 §3

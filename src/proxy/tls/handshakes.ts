@@ -1,6 +1,6 @@
 // Limits TLS handshakes: concurrent ones in total and per source, and new ones per second and source. A handshake costs this
 // server about a millisecond of CPU, and the client almost nothing.
-import { sourceOf } from '../../core/ip.js';
+import { sourceOf } from '../../core/addresses/ip.js';
 import { addToSet, deleteFromSet } from '../../core/maps.js';
 import type { TlsThreadStart } from './messages.js';
 

@@ -4,7 +4,7 @@ import { constants } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
-import { withoutMapping } from '../../core/ip.js';
+import { withoutMapping } from '../../core/addresses/ip.js';
 import { writeProxyHeader } from '../protocols/proxy-header.js';
 import { prioritizeThread } from '../thread-priority.js';
 import { TlsHandshakes } from './handshakes.js';

@@ -1,6 +1,6 @@
 // UDP ASSOCIATE (RFC 1928 §4, §6, §7): opens a relay for the client and replies with its address.
 import { isIPv6 } from 'node:net';
-import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/ip.js';
+import { type Endpoint, formatIp, normalizeAddress, unmap } from '../../core/addresses/ip.js';
 import type { Arrival } from '../connection/connections.js';
 import type { AuthorizedRequest, CommandConnection } from '../connection/running-command.js';
 import type { OpenedRelay } from '../io/datagrams.js';

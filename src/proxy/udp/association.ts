@@ -1,6 +1,6 @@
 // One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
+import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/addresses/ip.js';
 import { inspectDatagrams } from '../../core/egress/bittorrent.js';
-import { type Endpoint, formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { DatagramDestination, SessionEnd } from '../../core/sessions/session.js';
 import type { AuthorizedRequest } from '../connection/running-command.js';
 import { type Refusal, refusalFields } from '../connection/target.js';

@@ -1,7 +1,7 @@
 // Limits the decisions per second of an account: new destinations, unknown senders, fragments. Datagrams with a route, a
 // source or a recent verdict need no decision. A flood to or from an account therefore costs at most this many decisions.
+import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/addresses/ip.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import { getOrAdd } from '../../core/maps.js';
 import type { Io } from '../io/io.js';
 import { writeDatagramHeader } from '../protocols/datagram-header.js';

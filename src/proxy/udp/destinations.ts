@@ -1,7 +1,7 @@
 // The destinations of one association: resolves names, applies the egress rules to addresses, and caches both for a short
 // time. A permitted direct destination becomes a route of the relay until its verdict expires.
+import { type Endpoint, parseIp } from '../../core/addresses/ip.js';
 import type { FlowInspector } from '../../core/egress/bittorrent.js';
-import { type Endpoint, parseIp } from '../../core/ip.js';
 import { permittedAddresses, type Refusal, readTarget } from '../connection/target.js';
 import type { ResolveResult } from '../dns/messages.js';
 import type { HandedDestination } from '../handover/state.js';

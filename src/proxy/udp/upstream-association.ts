@@ -1,8 +1,8 @@
 // One association's own association at an upstream proxy, the client's side of RFC 1928 §6 and §7: opened by the first
 // datagram that needs it, closed when the proxy ends its control connection, and then opened again by the next one.
 import { isIPv6 } from 'node:net';
+import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/addresses/ip.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import type { ResolveClient } from '../dns/messages.js';
 import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
 import type { Attempt, Stream } from '../io/io.js';

@@ -1,7 +1,7 @@
 // Opens a connection through an upstream proxy: resolves its name, connects to it, and does the handshake.
+import { type Endpoint, parseIp } from '../../core/addresses/ip.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
-import { type Endpoint, parseIp } from '../../core/ip.js';
-import type { Timer } from '../../core/timers.js';
+import type { Timer } from '../../core/time/timers.js';
 import { dial } from '../connection/dial.js';
 import type { Resolve, ResolveClient } from '../dns/messages.js';
 import type { Attempt, Io, Stream, StreamListener } from '../io/io.js';

@@ -1,5 +1,6 @@
 // The exits as one worker knows them: what a session gets of its exit, which proxies of an exit answer, and what has failed.
 import { createHash, randomBytes } from 'node:crypto';
+import type { IpBytes } from '../../core/addresses/ip.js';
 import {
   addressesOf,
   chooseAddress,
@@ -10,7 +11,6 @@ import {
   upstreamId,
   waysOf,
 } from '../../core/exits/exit.js';
-import type { IpBytes } from '../../core/ip.js';
 import type { LocalEnd, LocalEnds } from '../io/local-end.js';
 import type { WorkerEvent } from '../messages.js';
 import type { ProxySettings } from '../plane-settings.js';

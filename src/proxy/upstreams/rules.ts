@@ -1,7 +1,7 @@
 // The rules that select the upstream proxy of a destination.
+import type { IpBytes } from '../../core/addresses/ip.js';
 import type { ProxyAddress } from '../../core/exits/exit.js';
 import { readDestination } from '../../core/heartbeats/game-destination.js';
-import type { IpBytes } from '../../core/ip.js';
 
 /** An upstream proxy. HTTP proxies do not support UDP. */
 export interface Upstream extends ProxyAddress {

@@ -1,5 +1,5 @@
 // An account in its worker, with its live sessions. A session imports its account: AccountSession is the session as seen from here.
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { Destination, SessionCommand, SessionEnd } from '../../core/sessions/session.js';
 import type { AccountRates, Quota } from '../io/rates.js';
 import type { AccountRecord } from '../plane-settings.js';

@@ -9,8 +9,8 @@ import {
   type Held,
 } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
-import { MINUTE_MS } from '../../core/clock.js';
-import { sourceOf } from '../../core/ip.js';
+import { sourceOf } from '../../core/addresses/ip.js';
+import { MINUTE_MS } from '../../core/time/clock.js';
 import type { ResolveClient } from '../dns/messages.js';
 import { fnv1a } from '../memory/hash.js';
 import type { ClientRequest } from '../protocols/socks5.js';

@@ -1,9 +1,9 @@
 // What connections, commands and associations use of their worker. Everything is passed in: src/proxy uses no global state.
 import { performance } from 'node:perf_hooks';
 import { createSchedules } from '../../core/accounts/access/schedule.js';
-import { NO_GEO, presentGeo } from '../../core/geo.js';
+import { NO_GEO, presentGeo } from '../../core/addresses/geo.js';
+import type { IpBytes } from '../../core/addresses/ip.js';
 import { createGameRules, type GameRule } from '../../core/heartbeats/game-rules.js';
-import type { IpBytes } from '../../core/ip.js';
 import { compilePattern } from '../../games-pattern.js';
 import { type GeoFiles, openGeo } from '../../geo.js';
 import { AuthorizedClients } from '../connection/authorized-clients.js';

@@ -1,6 +1,6 @@
 // The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { AccountSession, WorkerAccount } from './account.js';
 import type { Events } from './events.js';
 

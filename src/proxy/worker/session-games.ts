@@ -1,7 +1,7 @@
 // The GameIDs of one session: detected by the operator's rules, from each destination and its first client bytes, and reported at
 // most once per interval.
+import { parseIp } from '../../core/addresses/ip.js';
 import type { GameRules, PayloadMatcher, PayloadVerdict } from '../../core/heartbeats/game-rules.js';
-import { parseIp } from '../../core/ip.js';
 import type { Destination, Protocol } from '../../core/sessions/session.js';
 
 /** Destinations of one session whose first bytes may be under inspection at once; each holds up to `maxBytes` of its rule. */

@@ -1,7 +1,7 @@
 // One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from its request to its
 // end. It belongs to an account of this worker, and counts its bytes in shared memory.
+import type { Endpoint } from '../../core/addresses/ip.js';
 import type { GameRules } from '../../core/heartbeats/game-rules.js';
-import type { Endpoint } from '../../core/ip.js';
 import type {
   ClientProtocolName,
   DatagramDestination,

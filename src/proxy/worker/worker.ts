@@ -1,6 +1,6 @@
 // One worker of the data plane: serves the connections of its accounts, and reports events to the control plane. It is the
 // same on both engines; thread.ts runs it in its own thread.
-import type { Endpoint } from '../../core/ip.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
 import { Connection } from '../connection/connection.js';
 import type { Arrival } from '../connection/connections.js';
 import { tryExit } from '../connection/exit-trial.js';

@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import type { DatabaseSnapshot } from '../../core/accounts/usage/limits.js';
 import type { AccountActivity, ActivityFeed, ActivityRead } from '../../core/accounts/usage/traffic-store.js';
-import { MINUTE_MS } from '../../core/clock.js';
+import { MINUTE_MS } from '../../core/time/clock.js';
 import type { ActivityRow, RecordActivity } from '../database.js';
 import { oneAtATime } from '../follow-changes.js';
 import { createUnseenReader, PG_NOW_MS } from './changes.js';

@@ -5,7 +5,7 @@
 // Notifications (LISTEN, over a separate connection) only wake readers sooner. They do not affect what is read.
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { type Clock, MINUTE_MS } from '../../core/clock.js';
+import { type Clock, MINUTE_MS } from '../../core/time/clock.js';
 import type { Database } from '../database.js';
 import {
   CHANGES_KEPT_MS,

@@ -1,8 +1,8 @@
 // PostgreSQL: for several daemons, or a database on another machine.
 import type { Knex } from 'knex';
 import { faultOf, StartError, type StorageFault, storageProblemOf } from '../../core/errors.js';
-import { within } from '../../core/timers.js';
-import { everyStep, joined } from '../../core/turns.js';
+import { within } from '../../core/time/timers.js';
+import { everyStep, joined } from '../../core/time/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';
 import {

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
-import type { Clock } from '../../core/clock.js';
-import { everyStep } from '../../core/turns.js';
+import type { Clock } from '../../core/time/clock.js';
+import { everyStep } from '../../core/time/turns.js';
 import type { DaemonLock } from '../daemon-lock.js';
 import { giveToFolderOwner, prepareFolder } from '../data-folder.js';
 import {

@@ -2,9 +2,9 @@
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginStore } from '../../core/accounts/access/login-log.js';
 import type { Actor, AuditEntry, AuditFilter, AuditRecord, AuditStore } from '../../core/audit/audit.js';
-import type { Clock } from '../../core/clock.js';
 import { createOrderedIds } from '../../core/ids.js';
 import { EVENT_ACTIONS } from '../../core/notices/event-types.js';
+import type { Clock } from '../../core/time/clock.js';
 import type { RecordAudit, StoreContext } from '../database.js';
 import {
   containingIn,

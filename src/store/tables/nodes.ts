@@ -1,5 +1,4 @@
 // The nodes table. Its times come from the clock of the database, so that the clocks of the nodes do not matter.
-import { DAY_MS } from '../../core/clock.js';
 import {
   type Claimed,
   type FleetNode,
@@ -10,6 +9,7 @@ import {
   type NodeState,
   type NodeStore,
 } from '../../core/nodes/nodes.js';
+import { DAY_MS } from '../../core/time/clock.js';
 import type { StoreContext } from '../database.js';
 import { inTransaction } from '../sql.js';
 import { changeSetting } from './settings.js';

@@ -1,6 +1,5 @@
 // The notices table.
 import type { Knex } from 'knex';
-import { HOUR_MS, MINUTE_MS } from '../../core/clock.js';
 import {
   CHANNELS,
   type ChannelState,
@@ -12,6 +11,7 @@ import {
   SENT_AT_ONCE,
   type StoredNotice,
 } from '../../core/notices/notice.js';
+import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.js';
 import type { StoreContext } from '../database.js';
 import { countOf, find, fromRow, having, inTransaction, isDue, slices, toRow } from '../sql.js';
 import { entriesWithOwner } from './logs.js';

@@ -1,7 +1,7 @@
 // The session_records table. A batch is one JSON value, which one statement for each kind of change processes.
 import type { Knex } from 'knex';
+import { type AddressRange, parseCidr, sortableRange } from '../../core/addresses/ip.js';
 import { timeOfId } from '../../core/ids.js';
-import { type AddressRange, parseCidr, sortableRange } from '../../core/ip.js';
 import { getOrAdd } from '../../core/maps.js';
 import {
   addressOf,

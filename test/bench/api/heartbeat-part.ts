@@ -10,7 +10,7 @@ import { DAEMON } from '../../../src/core/audit/audit.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../../src/core/heartbeats/heartbeat-writer.js';
-import { nodeTimers } from '../../../src/core/timers.js';
+import { nodeTimers } from '../../../src/core/time/timers.js';
 import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
 import { sqliteClient } from '../../helpers/sqlite-client.js';

@@ -12,8 +12,8 @@ import { createAccountUsage } from '../../../src/core/accounts/usage/account-usa
 import { Calendar } from '../../../src/core/accounts/usage/calendar.js';
 import { NO_LIMITS } from '../../../src/core/accounts/usage/limits.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
-import { DAY_MS } from '../../../src/core/clock.js';
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
+import { DAY_MS } from '../../../src/core/time/clock.js';
 import { endOf } from '../../helpers/account-end.js';
 
 const NOW = 1_900_000_000_000;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { formatIp, parseIp } from '../../../src/core/addresses/ip.js';
 import { parseWhitelist, type Whitelist } from '../../../src/core/auth/whitelist.js';
-import { formatIp, parseIp } from '../../../src/core/ip.js';
 import { scaled } from '../../helpers/scale.js';
 
 function read(text: string): Whitelist {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { formatIp } from '../../../src/core/addresses/ip.js';
 import { checkDestinationName } from '../../../src/core/egress/egress.js';
-import { formatIp } from '../../../src/core/ip.js';
 import { scaled } from '../../helpers/scale.js';
 
 const check = (raw: string | Uint8Array, allowUnderscore = false) =>

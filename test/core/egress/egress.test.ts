@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { formatIp, type IpBytes, parseIp } from '../../../src/core/addresses/ip.js';
 import { createEgressPolicy, type EgressOptions } from '../../../src/core/egress/egress.js';
-import { formatIp, type IpBytes, parseIp } from '../../../src/core/ip.js';
 import { scaled } from '../../helpers/scale.js';
 
 const bytesOf = (text: string): IpBytes => {

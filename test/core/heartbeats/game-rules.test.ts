@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { parseIp } from '../../../src/core/addresses/ip.js';
 import {
   createGameRules,
   type GameRule,
   GameRuleError,
   type PayloadVerdict,
 } from '../../../src/core/heartbeats/game-rules.js';
-import { parseIp } from '../../../src/core/ip.js';
 import { compilePattern } from '../../../src/games-pattern.js';
 import { scaled } from '../../helpers/scale.js';
 

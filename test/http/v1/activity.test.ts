@@ -1,7 +1,7 @@
 // The activity of players on a real daemon: live sessions, logins, traffic, heartbeats, the overview.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { iso } from '../../../src/core/clock.js';
+import { iso } from '../../../src/core/time/clock.js';
 import { fetchFrom, signIn } from '../../helpers/console.js';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { createChangeSignal } from '../../../src/core/stats/change-signal.js';
-import { nodeTimers } from '../../../src/core/timers.js';
+import { nodeTimers } from '../../../src/core/time/timers.js';
 import type { Caller } from '../../../src/http/caller.js';
 import { createEventStreams, MAX_STREAMS_PER_OPERATOR } from '../../../src/http/v1/overview.js';
 

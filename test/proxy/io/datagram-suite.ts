@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before } from 'node:test';
-import { type Endpoint, parseIp } from '../../../src/core/ip.js';
+import { type Endpoint, parseIp } from '../../../src/core/addresses/ip.js';
 import { MAX_DATAGRAM_BYTES, writeDatagramHeader } from '../../../src/proxy/protocols/datagram-header.js';
 import { eventually } from '../../helpers/eventually.js';
 import { IPV6, needs } from '../../helpers/programs.js';

@@ -1,5 +1,5 @@
 // Lets a test use a driver in another thread: the streams, relays and sockets of the driver are numbered objects.
-import type { Endpoint } from '../../../src/core/ip.js';
+import type { Endpoint } from '../../../src/core/addresses/ip.js';
 import type { DatagramRelay, UpstreamSocket } from '../../../src/proxy/io/datagrams.js';
 import type { Io, Relay, Stream } from '../../../src/proxy/io/io.js';
 import { type AccountRates, createSharedRate, type Meter } from '../../../src/proxy/io/rates.js';

@@ -2,7 +2,7 @@
 // events that a test can wait for.
 import { EventEmitter, once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import type { Endpoint } from '../../../src/core/ip.js';
+import type { Endpoint } from '../../../src/core/addresses/ip.js';
 import type { RelayEnd } from '../../../src/proxy/io/io.js';
 import type { Libc } from '../../../src/proxy/io/native/libc.js';
 import type { Call, DatagramSettings, Rates, RelaySettings, Report } from './driver-objects.js';

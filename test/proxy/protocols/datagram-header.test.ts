@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatIp } from '../../../src/core/ip.js';
+import { formatIp } from '../../../src/core/addresses/ip.js';
 import {
   headerKey,
   headerLengthOf,

@@ -1,5 +1,12 @@
 // Lists of client addresses and networks of an account: parsing, formatting, matching of an address, and who holds an authorized one.
-import { formatGeoRule, type Geo, type GeoPaths, type GeoRule, matchesGeo, parseGeoRule } from '../../geo.js';
+import {
+  formatGeoRule,
+  type Geo,
+  type GeoPaths,
+  type GeoRule,
+  matchesGeo,
+  parseGeoRule,
+} from '../../addresses/geo.js';
 import {
   type AddressRange,
   type Cidr,
@@ -11,7 +18,7 @@ import {
   sortable,
   sortableRange,
   unmap,
-} from '../../ip.js';
+} from '../../addresses/ip.js';
 
 /** The shared value of accounts without addresses, which are most accounts. */
 export const NO_ADDRESSES: readonly string[] = [];

@@ -1,8 +1,8 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
-import { type Clock, HOUR_MS, type TimeRange } from '../../clock.js';
-import { sourceOf } from '../../ip.js';
+import { sourceOf } from '../../addresses/ip.js';
 import { deleteFromSet } from '../../maps.js';
-import { joined } from '../../turns.js';
+import { type Clock, HOUR_MS, type TimeRange } from '../../time/clock.js';
+import { joined } from '../../time/turns.js';
 import { REPORTED_AS } from '../usage/guard.js';
 import { LIMIT_REFUSALS } from '../usage/limits.js';
 import { LOGIN_FAILURES } from './login.js';

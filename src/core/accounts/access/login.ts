@@ -1,7 +1,7 @@
 // Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
-import type { Clock } from '../../clock.js';
-import type { Geo } from '../../geo.js';
+import type { Geo } from '../../addresses/geo.js';
 import { decoded, printable } from '../../text.js';
+import type { Clock } from '../../time/clock.js';
 import { type Account, isExpired, isSuspended } from '../account.js';
 import { isAllowedClient } from './address-list.js';
 import { isBare, isLinkPassword, verifyAgainstDummy, verifyPassword } from './password.js';

@@ -1,6 +1,6 @@
 // Schedules: the days and hours at which an account may be used, as a text such as `mon-fri 08:00-23:00; sat,sun 00:00-24:00`.
 // Times are local times of the operator's time zone, also on days on which daylight saving time begins or ends.
-import { DAY_MS, MINUTE_MS } from '../../clock.js';
+import { DAY_MS, MINUTE_MS } from '../../time/clock.js';
 import { shownIn } from '../../time/time-zone.js';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDatabaseAway } from '../../errors.js';
 import type { Log } from '../../log.js';
-import type { Timer, Timers } from '../../timers.js';
+import type { Timer, Timers } from '../../time/timers.js';
 import type { LimitRefusal } from '../usage/limits.js';
 import {
   HeldPermits,

@@ -1,7 +1,7 @@
 // One description of each field of an account that callers set. Changes, rows, audit records, files and answers are made from it.
 // User name, password, limits and contacts are not here: to change one of them is more than to replace a value.
+import type { GeoPaths } from '../../addresses/geo.js';
 import { EXIT_NAME } from '../../exits/exit.js';
-import type { GeoPaths } from '../../geo.js';
 import { isWireDate, WIRE_DATE_RANGE } from '../../time/wire-date.js';
 import { type AddressRefusal, type AddressRules, readAddressList } from '../access/address-list.js';
 import { isSchedule, storedSchedule } from '../access/schedule.js';

@@ -1,5 +1,5 @@
 // The kinds of values that fields of accounts have: how each is stored in a column, and written to and read from files.
-import { isoOrNull } from '../../clock.js';
+import { isoOrNull } from '../../time/clock.js';
 import { toWireDate } from '../../time/wire-date.js';
 import { addressesOfText, NO_ADDRESSES, textOfAddresses } from '../access/address-list.js';
 import { tagsOfText, textOfTags } from './contacts.js';

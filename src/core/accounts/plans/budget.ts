@@ -1,5 +1,5 @@
 // The budget of a seller, and the cost of a change of one of its accounts.
-import { DAY_MS } from '../../clock.js';
+import { DAY_MS } from '../../time/clock.js';
 import type { Account } from '../account.js';
 import { type Counting, type Moment, periodBytesOf, type StoredTraffic } from '../usage/traffic-store.js';
 

@@ -1,8 +1,8 @@
 // Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and how a plan is applied to an account.
 import { differences } from '../../audit/audit.js';
-import { DAY_MS } from '../../clock.js';
 import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import { hasControl } from '../../text.js';
+import { DAY_MS } from '../../time/clock.js';
 import type { Account } from '../account.js';
 import type { AccountChange } from '../account-input.js';
 import { type AccountLimits, type LimitUsage, NO_LIMITS } from '../usage/limits.js';

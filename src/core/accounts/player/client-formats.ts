@@ -1,5 +1,5 @@
 // Configurations for client programs of players, one function per format. Each names the documentation that it follows.
-import { formatHostPort } from '../../ip.js';
+import { formatHostPort } from '../../addresses/ip.js';
 import { hasControl } from '../../text.js';
 import type { Entry } from './entries.js';
 import { socksLink } from './proxy-link.js';

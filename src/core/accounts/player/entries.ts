@@ -1,6 +1,6 @@
 // The ways of an account to the server, as entries of the configurations of client programs: every listener that players can reach,
 // those with a certificate first, by every exit that the account may choose.
-import { isLoopback } from '../../ip.js';
+import { isLoopback } from '../../addresses/ip.js';
 import type { PlayerListener, PlayerServer } from '../../nodes/nodes.js';
 
 export interface Entry {

@@ -1,8 +1,8 @@
 // Proxy auto-configuration files: which hosts browsers reach through the proxy. The operator's rules become a script in ECMAScript
 // 3, which every system runs.
+import { NAME_OR_WILDCARD } from '../../addresses/endpoints.js';
+import { type Cidr, formatHostPort, parseCidr } from '../../addresses/ip.js';
 import { differences } from '../../audit/audit.js';
-import { NAME_OR_WILDCARD } from '../../endpoints.js';
-import { type Cidr, formatHostPort, parseCidr } from '../../ip.js';
 import { type AuditedSetting, createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 import type { Entry } from './entries.js';
 

@@ -1,7 +1,7 @@
 // The proxy link for players, socks5h://user:password@host:port, and its server address.
+import { isHost } from '../../addresses/endpoints.js';
+import { formatHostPort } from '../../addresses/ip.js';
 import { differences } from '../../audit/audit.js';
-import { isHost } from '../../endpoints.js';
-import { formatHostPort } from '../../ip.js';
 import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
 
 /** The public address from the operator; null when it is not set. */

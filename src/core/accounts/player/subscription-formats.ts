@@ -1,6 +1,6 @@
 // The formats of a subscription, each with the documentation that it follows. An entry behind a certificate is SOCKS5 over TLS where
 // the format has a field for it, and otherwise HTTPS, which carries no UDP.
-import { formatHostPort } from '../../ip.js';
+import { formatHostPort } from '../../addresses/ip.js';
 import type { Entry } from './entries.js';
 import { encoded, socksLink } from './proxy-link.js';
 

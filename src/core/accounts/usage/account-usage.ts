@@ -1,9 +1,9 @@
 // The usage of every account: counts traffic in memory, writes it to the database, reloads the sums when the quota period changes,
 // and compares the usage with the quota.
-import type { Clock } from '../../clock.js';
 import type { Session } from '../../sessions/session.js';
 import type { SessionRegistry } from '../../sessions/session-registry.js';
-import { createTurns } from '../../turns.js';
+import type { Clock } from '../../time/clock.js';
+import { createTurns } from '../../time/turns.js';
 import type { Account } from '../account.js';
 import type { AccountDirectory } from '../directory.js';
 import type { Calendar } from './calendar.js';

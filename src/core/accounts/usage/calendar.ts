@@ -1,8 +1,8 @@
 // Days and quota periods by the operator's time zone (`timeZone`). The zone may change: the calendar keeps since when each one counts.
 // A running period keeps its start then, and ends at the first boundary of the new zone, so that nothing is counted twice or forgiven.
 import { DAEMON, differences } from '../../audit/audit.js';
-import { DAY_MS } from '../../clock.js';
 import { createAuditedSetting, type SettingStore } from '../../settings/setting.js';
+import { DAY_MS } from '../../time/clock.js';
 import { shownIn, zonedTime } from '../../time/time-zone.js';
 import type { QuotaPeriod } from './limits.js';
 

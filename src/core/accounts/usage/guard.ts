@@ -1,5 +1,5 @@
 // How much one account may open at a time: connections, destinations, failed connects. Against scans, spam and torrents.
-import { MINUTE_MS, SECOND_MS } from '../../clock.js';
+import { MINUTE_MS, SECOND_MS } from '../../time/clock.js';
 import { type AccountLimits, EGRESS_LIMITS } from './limits.js';
 
 /** The limits, each a number for one account on one node (0: none), and how login history and notices name what they refuse. */

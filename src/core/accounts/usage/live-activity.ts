@@ -1,6 +1,6 @@
 // Current activity: the rate of every live session, and the counts of the current day.
-import { MINUTE_MS } from '../../clock.js';
 import { addToCount } from '../../maps.js';
+import { MINUTE_MS } from '../../time/clock.js';
 import type { LoginOutcome } from '../access/login-log.js';
 import type { Calendar } from './calendar.js';
 import { addBytes, type ByteCount } from './usage.js';

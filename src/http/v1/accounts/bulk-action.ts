@@ -9,7 +9,7 @@ import {
 } from '../../../core/accounts/fields/account-fields.js';
 import { isValidTag } from '../../../core/accounts/fields/contacts.js';
 import { isByGuard } from '../../../core/accounts/usage/guard.js';
-import { fromIsoOrNull } from '../../../core/clock.js';
+import { fromIsoOrNull } from '../../../core/time/clock.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { fault, Guid, TimeIn } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';

@@ -8,7 +8,7 @@ import { changedTags, MAX_TAGS } from '../../../core/accounts/fields/contacts.js
 import type { Change } from '../../../core/accounts/plans/budget.js';
 import { planFor } from '../../../core/accounts/plans/plans.js';
 import { isByGuard } from '../../../core/accounts/usage/guard.js';
-import { DAY_MS, fromIsoOrNull, isoOrNull } from '../../../core/clock.js';
+import { DAY_MS, fromIsoOrNull, isoOrNull } from '../../../core/time/clock.js';
 import { isWireDate } from '../../../core/time/wire-date.js';
 import type { Services } from '../../services.js';
 import type { BulkAction } from './bulk-action.js';

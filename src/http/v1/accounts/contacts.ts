@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { verifyPassword } from '../../../core/accounts/access/password.js';
 import { secretsOf } from '../../../core/accounts/player/subscription.js';
-import { formatHostPort } from '../../../core/ip.js';
+import { formatHostPort } from '../../../core/addresses/ip.js';
 import { CONFIRMED_CHANNELS, type Sent } from '../../../core/notices/confirmations.js';
 import { handoverText } from '../../../core/notices/handover.js';
 import { LANGUAGES } from '../../../core/notices/notice-settings.js';

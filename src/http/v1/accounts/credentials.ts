@@ -9,7 +9,7 @@ import type { ChangeOf } from '../../../core/accounts/accounts.js';
 import { clientText, clientTexts } from '../../../core/accounts/player/client-formats.js';
 import { socksLink } from '../../../core/accounts/player/proxy-link.js';
 import { newSubscriptionToken, secretsOf } from '../../../core/accounts/player/subscription.js';
-import { iso, isoOrNull } from '../../../core/clock.js';
+import { iso, isoOrNull } from '../../../core/time/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, type Kept, routesOf } from '../../api/route.js';
 import { component, IdParams, Time } from '../../api/schemas.js';

@@ -4,8 +4,8 @@ import { type FileEncoding as Encoding, FILE_ENCODINGS } from '../../../account-
 import { FILE_FORMATS } from '../../../account-files/formats.js';
 import type { ImportedLine } from '../../../account-files/import-items.js';
 import { LOST_SETTINGS, type LostSetting as Lost } from '../../../account-files/reasons.js';
-import { isoOrNull } from '../../../core/clock.js';
 import { addToCount } from '../../../core/maps.js';
+import { isoOrNull } from '../../../core/time/clock.js';
 import { Count, component, Time } from '../../api/schemas.js';
 import { BudgetPreview } from './slices.js';
 

@@ -6,7 +6,7 @@ import { type AccountView, NO_OWNER } from '../../../core/accounts/account-query
 import { fieldsOf } from '../../../core/accounts/fields/account-fields.js';
 import { CLIENT_FORMATS } from '../../../core/accounts/player/client-formats.js';
 import type { LimitUsage } from '../../../core/accounts/usage/limits.js';
-import { iso, isoOrNull, withTimes } from '../../../core/clock.js';
+import { iso, isoOrNull, withTimes } from '../../../core/time/clock.js';
 import { etagOf } from '../../api/route.js';
 import { Bytes, Count, component, Flag, Guid, Time, TimeIn } from '../../api/schemas.js';
 import type { Services } from '../../services.js';

@@ -10,7 +10,7 @@ import type { Contacts } from '../../../core/accounts/fields/contacts.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
 import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Operators } from '../../../core/auth/operators.js';
-import { fromIsoOrNull } from '../../../core/clock.js';
+import { fromIsoOrNull } from '../../../core/time/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type FieldCode, type FieldValues, fieldError } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';

@@ -2,10 +2,10 @@
 // receivers of their own.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { withTimes } from '../../../core/clock.js';
-import { isHttpUrl } from '../../../core/endpoints.js';
+import { isHttpUrl } from '../../../core/addresses/endpoints.js';
 import { EVENT_NAMES, type EventName, isOfAccount } from '../../../core/notices/event-types.js';
 import { type EventReceiver, newSecret, type ReceiverRefusal } from '../../../core/notices/receivers.js';
+import { withTimes } from '../../../core/time/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Count, component, fault, Guid, openPageOf, Time } from '../../api/schemas.js';

@@ -1,7 +1,7 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
-import { iso, stepsOf, withMs, withTimes } from '../../../core/clock.js';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
+import { iso, stepsOf, withMs, withTimes } from '../../../core/time/clock.js';
 import type { SessionRecord } from '../../../core/trace/session-record.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/login-log.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
-import { withMs, withTimes } from '../../../core/clock.js';
-import { type ClientOrigin, type Geo, originOf } from '../../../core/geo.js';
+import { type ClientOrigin, type Geo, originOf } from '../../../core/addresses/geo.js';
+import { withMs, withTimes } from '../../../core/time/clock.js';
 import { routesOf } from '../../api/route.js';
 import {
   Bytes,

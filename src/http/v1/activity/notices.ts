@@ -1,7 +1,7 @@
 // /api/v1/notices: the notices, with channel and the receiver's answer.
 import { z } from 'zod';
-import { DAY_MS, withTimes } from '../../../core/clock.js';
 import { CHANNELS, NOTICE_STATES, RECIPIENTS, type StoredNotice } from '../../../core/notices/notice.js';
+import { DAY_MS, withTimes } from '../../../core/time/clock.js';
 import { failure } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Count, component, Guid, openPageOf, Time } from '../../api/schemas.js';

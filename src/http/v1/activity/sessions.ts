@@ -1,10 +1,10 @@
 // /api/v1/sessions: lists and ends live SOCKS sessions.
 import { z } from 'zod';
+import { originOf } from '../../../core/addresses/geo.js';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import { type Actor, type AuditRecord, auditRecord } from '../../../core/audit/audit.js';
-import { iso } from '../../../core/clock.js';
-import { originOf } from '../../../core/geo.js';
-import type { Endpoint } from '../../../core/ip.js';
 import type { LiveSessionView } from '../../../core/sessions/session.js';
+import { iso } from '../../../core/time/clock.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, BytesPerSecond, Count, component, Guid, pageOf, Time } from '../../api/schemas.js';

@@ -1,7 +1,7 @@
 // /api/v1/trace: who used a destination at a time, in the answer to an abuse report. Each search is in the audit log.
 import { z } from 'zod';
-import { fromIso, isoOrNull, withTimes } from '../../../core/clock.js';
-import { parseCidr, parseIp, sortableRange } from '../../../core/ip.js';
+import { parseCidr, parseIp, sortableRange } from '../../../core/addresses/ip.js';
+import { fromIso, isoOrNull, withTimes } from '../../../core/time/clock.js';
 import {
   type RecordPlace,
   readReport,

@@ -12,7 +12,7 @@ import {
   trafficKeys,
 } from '../../../core/accounts/usage/traffic-report.js';
 import { OTHER_GAMES } from '../../../core/accounts/usage/usage.js';
-import { DAY_MS } from '../../../core/clock.js';
+import { DAY_MS } from '../../../core/time/clock.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Day, pageOf } from '../../api/schemas.js';

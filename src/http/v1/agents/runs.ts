@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
-import { withTimes } from '../../../core/clock.js';
+import { withTimes } from '../../../core/time/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, component, Guid, openPageOf, Time } from '../../api/schemas.js';

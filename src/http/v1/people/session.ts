@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { ADMINISTRATOR, auditRecord } from '../../../core/audit/audit.js';
 import { ROLES } from '../../../core/auth/operator.js';
-import { isoOrNull } from '../../../core/clock.js';
 import { printable } from '../../../core/text.js';
+import { isoOrNull } from '../../../core/time/clock.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { routesOf, Scope } from '../../api/route.js';

@@ -1,7 +1,7 @@
 // /api/v1/tokens: API tokens, with which programs authenticate.
 import { z } from 'zod';
 import type { ApiToken } from '../../../core/auth/api-tokens.js';
-import { fromIsoOrNull, withTimes } from '../../../core/clock.js';
+import { fromIsoOrNull, withTimes } from '../../../core/time/clock.js';
 import { failure, invalid } from '../../api/problem.js';
 import { DONE, routesOf, Scope } from '../../api/route.js';
 import { component, Guid, listOf, Time, TimeIn } from '../../api/schemas.js';

@@ -1,12 +1,12 @@
 // /api/v1/settings/games: the rules that determine the game of a flow.
 import { z } from 'zod';
+import { parseIp } from '../../../core/addresses/ip.js';
 import {
   GameRuleError,
   type GameRule as Rule,
   type RulesInForce,
   testGameRules,
 } from '../../../core/heartbeats/game-rules.js';
-import { parseIp } from '../../../core/ip.js';
 import { invalid, type ProblemAnswer } from '../../api/problem.js';
 import { etagOf, routesOf } from '../../api/route.js';
 import { component } from '../../api/schemas.js';

@@ -1,7 +1,7 @@
 // /api/v1/settings/notices: the times and channels of notices, and a test of each channel. Responses never contain secrets.
 import { z } from 'zod';
 import { isChatId, isMailAddress } from '../../../core/accounts/fields/contacts.js';
-import { isHttpUrl } from '../../../core/endpoints.js';
+import { isHttpUrl } from '../../../core/addresses/endpoints.js';
 import { HANDOVER_PLACEHOLDERS, HANDOVER_TEXT } from '../../../core/notices/handover.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
 import {

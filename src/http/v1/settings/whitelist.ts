@@ -1,6 +1,7 @@
 // /api/v1/settings/whitelist. Reading and saving are older than the rest of /api/v1: requests that cannot be read are refused as in
 // the account API (`refuseRoute` in answer.ts). Also explains a whitelist: the range of each entry, and which one matches an address.
 import { z } from 'zod';
+import { formatIp, lastOf, normalizeAddress, parseIp } from '../../../core/addresses/ip.js';
 import {
   type AddressPrefix,
   entriesOf,
@@ -8,7 +9,6 @@ import {
   parseWhitelist,
   type WhitelistEntry,
 } from '../../../core/auth/whitelist.js';
-import { formatIp, lastOf, normalizeAddress, parseIp } from '../../../core/ip.js';
 import { quoted } from '../../answer.js';
 import { failure } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';

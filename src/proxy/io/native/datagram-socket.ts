@@ -1,7 +1,7 @@
 // UDP sockets of associations in the native loop: bound to an address and a free port of the configured range. The relay reads one
 // batch when the socket is ready, so that every socket is served.
-import type { PortRange } from '../../../core/endpoints.js';
-import type { Endpoint } from '../../../core/ip.js';
+import type { PortRange } from '../../../core/addresses/endpoints.js';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import type { BoundSocket } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
 import { candidatePorts } from '../local-end.js';

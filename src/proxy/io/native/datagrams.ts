@@ -1,6 +1,6 @@
 // The datagram relay of the native engine: what routes and sources cover is received and sent in batches, without garbage;
 // the rest goes to the association. Each ready socket gets one batch in its turn.
-import type { Endpoint } from '../../../core/ip.js';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import { headerKey, ipv4HeaderKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
 import {
   DatagramRelay,

@@ -1,5 +1,5 @@
 // The native engine of Io: Linux, direct system calls, one synchronous loop.
-import type { Endpoint } from '../../../core/ip.js';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import type { SecureRequest } from '../../messages.js';
 import type { Attempt, ConnectListener, Io } from '../io.js';
 import type { LocalEnd } from '../local-end.js';

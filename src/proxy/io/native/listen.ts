@@ -1,7 +1,7 @@
 // Listening sockets in the native loop: accepts a bounded number in a turn, and handles a lack of descriptors.
 import { closeSync, openSync } from 'node:fs';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import { tryOr } from '../../../core/errors.js';
-import type { Endpoint } from '../../../core/ip.js';
 import type { ListenOptions, ListenResult, Stream } from '../io.js';
 import type { LocalEnd } from '../local-end.js';
 import * as c from './libc.js';

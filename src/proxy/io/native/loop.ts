@@ -1,7 +1,7 @@
 // The native event loop of a worker: epoll, timers, and queued work. It is synchronous: while it runs it never returns to Node's
 // own event loop.
 import { performance } from 'node:perf_hooks';
-import type { Timer } from '../../../core/timers.js';
+import type { Timer } from '../../../core/time/timers.js';
 import type { OwnedDescriptors } from '../../memory/owned-descriptors.js';
 import { EINTR, EPOLL_EVENT, EPOLLET, EPOLLIN, type Libc } from './libc.js';
 import { TimerWheel } from './timers.js';

@@ -1,8 +1,8 @@
 // Converts endpoints to and from socket addresses of the kernel: struct sockaddr_in and struct sockaddr_in6 of a little-endian
 // machine.
 import { networkInterfaces } from 'node:os';
+import { type Endpoint, formatIp, formatIpv4, parseIp, unmap } from '../../../core/addresses/ip.js';
 import { tryOr } from '../../../core/errors.js';
-import { type Endpoint, formatIp, formatIpv4, parseIp, unmap } from '../../../core/ip.js';
 import { intern } from '../../interned-strings.js';
 import { AF_INET, AF_INET6, SOCKADDR_BYTES } from './libc.js';
 

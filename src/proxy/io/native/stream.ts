@@ -1,6 +1,6 @@
 // A connected TCP or Unix socket in the native loop: what is ready is remembered (epoll is edge-triggered), read through
 // one buffer that all streams share, and reported to a listener or to the relay that has taken the stream over.
-import type { Endpoint } from '../../../core/ip.js';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import { keepAliveIdleS, type Stream, type StreamListener } from '../io.js';
 import * as c from './libc.js';
 import { type Loop, NOT_WATCHED, type Registration, type Task, type Watcher } from './loop.js';

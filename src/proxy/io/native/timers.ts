@@ -1,6 +1,6 @@
 // Timers of the native loop: a hashed wheel (Varghese and Lauck, 1987). The cost of setting and clearing a timer does not depend on
 // the number of timers. A timer is late by at most one tick.
-import type { Timer } from '../../../core/timers.js';
+import type { Timer } from '../../../core/time/timers.js';
 
 const TICK_MS = 4;
 const SLOTS = 1024;

@@ -1,7 +1,7 @@
 // The datagram relay of the node engine: node:dgram sockets, and one map lookup for each datagram.
 import { createSocket, type Socket } from 'node:dgram';
-import type { PortRange } from '../../../core/endpoints.js';
-import type { Endpoint } from '../../../core/ip.js';
+import type { PortRange } from '../../../core/addresses/endpoints.js';
+import type { Endpoint } from '../../../core/addresses/ip.js';
 import { headerKey } from '../../protocols/datagram-header.js';
 import {
   type BoundSocket,

@@ -1,7 +1,7 @@
 // The connections of the node engine: outgoing, accepted, or adopted as descriptors; and its listeners.
 import { chmodSync } from 'node:fs';
 import { createServer, connect as dial, type ListenOptions as NodeListenOptions, Socket } from 'node:net';
-import { type Endpoint, withoutMapping } from '../../../core/ip.js';
+import { type Endpoint, withoutMapping } from '../../../core/addresses/ip.js';
 import type { ListenerSpec } from '../../messages.js';
 import type { Attempt, ConnectListener, ListenOptions, ListenResult, Stream } from '../io.js';
 import type { LocalEnd } from '../local-end.js';

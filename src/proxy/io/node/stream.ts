@@ -1,6 +1,6 @@
 // A stream of the node engine: implements Stream by a net.Socket.
 import type { Socket } from 'node:net';
-import { type Endpoint, withoutMapping } from '../../../core/ip.js';
+import { type Endpoint, withoutMapping } from '../../../core/addresses/ip.js';
 import { keepAliveIdleS, type Stream, type StreamListener } from '../io.js';
 
 let calls = 0;

@@ -1,5 +1,5 @@
 // Rewrites a request in absolute form (RFC 9112 §3.2.2) for its destination.
-import { parseIp } from '../../../core/ip.js';
+import { parseIp } from '../../../core/addresses/ip.js';
 import { AddressType, type ClientRequest } from '../socks5.js';
 import { type Framing, framingOf, NO_BODY } from './body.js';
 import { connectionOptions, endToEnd, type Field, valuesOf, writeHead } from './head.js';

@@ -8,8 +8,8 @@ import {
   networksOfRange,
 } from '../../../../src/core/accounts/access/address-list.js';
 import { readAddressLists } from '../../../../src/core/accounts/fields/account-fields.js';
-import { type Geo, NO_GEO } from '../../../../src/core/geo.js';
-import { formatIp } from '../../../../src/core/ip.js';
+import { type Geo, NO_GEO } from '../../../../src/core/addresses/geo.js';
+import { formatIp } from '../../../../src/core/addresses/ip.js';
 import { fillText } from '../../../../src/core/text.js';
 
 const readAllowedClients = (allowedClients: string[], maxAllowedClients: number) =>

@@ -9,7 +9,7 @@ import { createSchedules } from '../../../../src/core/accounts/access/schedule.j
 import type { Account } from '../../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../../src/core/accounts/directory.js';
 import { secretsOf } from '../../../../src/core/accounts/player/subscription.js';
-import { NO_GEO } from '../../../../src/core/geo.js';
+import { NO_GEO } from '../../../../src/core/addresses/geo.js';
 import { account as someAccount } from '../../../helpers/account.js';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatIp, inCidr, normalizeAddress, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
-import { scaled } from '../helpers/scale.js';
+import {
+  formatIp,
+  inCidr,
+  normalizeAddress,
+  parseCidr,
+  parseIp,
+  unmap,
+} from '../../../src/core/addresses/ip.js';
+import { scaled } from '../../helpers/scale.js';
 
 const family = (bytes: Uint8Array) => (bytes.length === 4 ? 'ipv4' : 'ipv6');
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 });

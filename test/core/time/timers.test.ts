@@ -1,8 +1,8 @@
 // A time limit for a promise.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { within } from '../../src/core/timers.js';
-import { createTestTimers } from '../helpers/timers.js';
+import { within } from '../../../src/core/time/timers.js';
+import { createTestTimers } from '../../helpers/timers.js';
 
 test('work that ends in time decides the outcome, and leaves no timer', async () => {
   const timers = createTestTimers();

@@ -1,8 +1,8 @@
 // Polling: one poll at a time, also on request, and polling continues after an error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPoller } from '../../src/core/timers.js';
-import { createTestTimers } from '../helpers/timers.js';
+import { createPoller } from '../../../src/core/time/timers.js';
+import { createTestTimers } from '../../helpers/timers.js';
 
 function setUp() {
   const timers = createTestTimers();

@@ -1,7 +1,7 @@
 // All steps of a stop are tried, whatever the others do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { everyStep } from '../../src/core/turns.js';
+import { everyStep } from '../../../src/core/time/turns.js';
 
 test('every step runs after a failure, and the first failure is the result', async () => {
   const done: string[] = [];
