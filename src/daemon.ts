@@ -12,7 +12,7 @@ import type { RestartControl } from './http/plain-routes.js';
 import { createPriorityPart } from './parts/capacity.js';
 import { createGeoPart } from './parts/geo.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
-import { type HandedSocket, ListeningSockets } from './parts/listening-sockets.js';
+import { type HandedSocket, ListeningSockets } from './parts/listeners/sockets.js';
 import type { ConfigSource } from './parts/operator-settings.js';
 import { anyLibc } from './parts/players/engine.js';
 import { createPlanePart } from './parts/players/plane.js';

@@ -6,8 +6,8 @@ import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secret
 import { type Config, ConfigError, type Problem, readPem, readTlsFiles } from '../config.js';
 import { succeeds } from '../core/errors.js';
 import { parseProxy } from '../core/exits/exit.js';
-import { tlsFilesOf } from './certificates.js';
 import { geoWarnings, readGeoFiles } from './geo.js';
+import { tlsFilesOf } from './listeners/certificates.js';
 
 const WRITTEN_BY_OTHERS = 0o002;
 

@@ -11,7 +11,7 @@ import {
   type TlsPair,
 } from '../../config.js';
 import { DAY_MS } from '../../core/time/clock.js';
-import { RENEW_MS, tlsFilesOf } from '../../parts/certificates.js';
+import { RENEW_MS, tlsFilesOf } from '../../parts/listeners/certificates.js';
 import { fileWarnings, geoFileProblems, secretFileProblems } from '../../parts/named-files.js';
 import { type Found, ok, stop, warn } from './finding.js';
 

@@ -7,7 +7,7 @@ import type { Config } from '../../config.js';
 import { isLoopback as isLoopbackAddress } from '../../core/addresses/ip.js';
 import { StartError } from '../../core/errors.js';
 import { hasGlobalIpv6 } from '../../parts/geo.js';
-import { listenOn, openServer } from '../../parts/listen.js';
+import { listenOn, openServer } from '../../parts/listeners/listen.js';
 import { daemonApi } from '../shared/daemon.js';
 import { type Found, ok, stop, warn } from './finding.js';
 

@@ -21,8 +21,8 @@ import {
   openServer,
   openServerOn,
   openServerOnPath,
-} from '../listen.js';
-import type { ListeningSockets } from '../listening-sockets.js';
+} from '../listeners/listen.js';
+import type { ListeningSockets } from '../listeners/sockets.js';
 
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */
 export function createAdminListenersPart(deps: {

@@ -22,10 +22,10 @@ import type { Core } from '../core.js';
 import { storeOptions } from '../database/database.js';
 import type { NodePart } from '../database/node.js';
 import type { SessionsPart } from '../database/sessions.js';
-import type { EventsPart } from '../events.js';
 import type { GeoPart } from '../geo.js';
 import type { HeartbeatsPart } from '../heartbeats.js';
-import type { NoticesPart } from '../notices.js';
+import type { EventsPart } from '../notices/events.js';
+import type { NoticesPart } from '../notices/notices.js';
 import type { OperatorSettings } from '../operator-settings.js';
 import type { StatsPart } from '../stats.js';
 

@@ -8,8 +8,8 @@ import { adoptListener } from '../../proxy/io/native/listen.js';
 import type { NewListener } from '../../proxy/plane/listeners.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd/sockets.js';
-import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listen.js';
-import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listening-sockets.js';
+import { type Listening, listenOn, listenOnPath, notListening, type Opened } from '../listeners/listen.js';
+import type { ListeningSockets, OpenedSocket, SocketRecord } from '../listeners/sockets.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves, and how its connections begin. */

@@ -9,9 +9,9 @@ import type { Log } from '../../core/log.js';
 import { TlsGateway } from '../../proxy/tls/gateway.js';
 import type { TlsMaterial } from '../../proxy/tls/messages.js';
 import { maxConnections, maxHandshakes } from '../capacity.js';
-import { readCertificate } from '../certificates.js';
-import { type Listening, type ListenOptions, listenOn, type Opened } from '../listen.js';
-import type { ListeningSockets } from '../listening-sockets.js';
+import { readCertificate } from '../listeners/certificates.js';
+import { type Listening, type ListenOptions, listenOn, type Opened } from '../listeners/listen.js';
+import type { ListeningSockets } from '../listeners/sockets.js';
 
 export type TlsListenersPart = ReturnType<typeof createTlsListenersPart>;
 

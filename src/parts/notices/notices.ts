@@ -1,31 +1,36 @@
 // Notices to the operator and to players: finds events once a minute, and delivers the notices of each channel from an outbox.
-import { createNoticeSender, type NoticeMessage } from '../agents/channels/notices.js';
-import { createOutbox, nextTryAt, type Outbox } from '../agents/channels/outbox.js';
-import type { Config } from '../config.js';
-import { type Contacts, NO_CONTACTS } from '../core/accounts/fields/contacts.js';
-import type { DeliveryOutcome } from '../core/agents/runs.js';
-import { createOrderedIds } from '../core/ids.js';
-import type { Log } from '../core/log.js';
-import { getOrAdd } from '../core/maps.js';
+import { createNoticeSender, type NoticeMessage } from '../../agents/channels/notices.js';
+import { createOutbox, nextTryAt, type Outbox } from '../../agents/channels/outbox.js';
+import type { Config } from '../../config.js';
+import { type Contacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
+import type { DeliveryOutcome } from '../../core/agents/runs.js';
+import { createOrderedIds } from '../../core/ids.js';
+import type { Log } from '../../core/log.js';
+import { getOrAdd } from '../../core/maps.js';
 import {
   createConfirmations,
   type IsTrusted,
   reachOf,
   trustedContacts,
   trustOf,
-} from '../core/notices/confirmations.js';
-import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
-import { addressOf, type NoticeSettings, operatorAddress, sendsTo } from '../core/notices/notice-settings.js';
-import { createNotices } from '../core/notices/notices.js';
-import { textOf } from '../core/notices/texts.js';
-import type { ChangeSignal } from '../core/stats/change-signal.js';
-import { MINUTE_MS } from '../core/time/clock.js';
-import type { Core } from './core.js';
-import type { StoragePart } from './database/database.js';
-import type { NodePart } from './database/node.js';
+} from '../../core/notices/confirmations.js';
+import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../../core/notices/notice.js';
+import {
+  addressOf,
+  type NoticeSettings,
+  operatorAddress,
+  sendsTo,
+} from '../../core/notices/notice-settings.js';
+import { createNotices } from '../../core/notices/notices.js';
+import { textOf } from '../../core/notices/texts.js';
+import type { ChangeSignal } from '../../core/stats/change-signal.js';
+import { MINUTE_MS } from '../../core/time/clock.js';
+import type { Core } from '../core.js';
+import type { StoragePart } from '../database/database.js';
+import type { NodePart } from '../database/node.js';
+import { createTasks } from '../lifecycle.js';
+import type { OperatorSettings } from '../operator-settings.js';
 import type { EventsPart } from './events.js';
-import { createTasks } from './lifecycle.js';
-import type { OperatorSettings } from './operator-settings.js';
 import { createStateAlerts } from './state-alerts.js';
 
 /** Of one notice, the newest that are kept. */

@@ -1,15 +1,15 @@
 // Lost nodes, certificates that expire soon and ended trouble with the database are announced.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Config } from '../../src/config.js';
-import type { StorageFault } from '../../src/core/errors.js';
-import type { FleetNode } from '../../src/core/nodes/nodes.js';
-import { createStoragePart } from '../../src/parts/database/database.js';
-import { createStateAlerts } from '../../src/parts/state-alerts.js';
-import type { DaemonStore } from '../../src/store/store.js';
-import { makeCertificate } from '../helpers/certificate.js';
-import { eventually } from '../helpers/eventually.js';
-import { needs } from '../helpers/programs.js';
+import type { Config } from '../../../src/config.js';
+import type { StorageFault } from '../../../src/core/errors.js';
+import type { FleetNode } from '../../../src/core/nodes/nodes.js';
+import { createStoragePart } from '../../../src/parts/database/database.js';
+import { createStateAlerts } from '../../../src/parts/notices/state-alerts.js';
+import type { DaemonStore } from '../../../src/store/store.js';
+import { makeCertificate } from '../../helpers/certificate.js';
+import { eventually } from '../../helpers/eventually.js';
+import { needs } from '../../helpers/programs.js';
 
 const NOW = Date.now();
 const HOUR_MS = 3_600_000;

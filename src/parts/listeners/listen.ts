@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type ListenOptions as NetListenOptions, type Server } from 'node:net';
-import { type Endpoint, formatHostPort } from '../core/addresses/ip.js';
-import { codeOf, StartError } from '../core/errors.js';
-import type { GivenSocket } from '../systemd/sockets.js';
-import type { ListeningSockets, OpenedSocket, SocketRecord } from './listening-sockets.js';
+import { type Endpoint, formatHostPort } from '../../core/addresses/ip.js';
+import { codeOf, StartError } from '../../core/errors.js';
+import type { GivenSocket } from '../../systemd/sockets.js';
+import type { ListeningSockets, OpenedSocket, SocketRecord } from './sockets.js';
 
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */

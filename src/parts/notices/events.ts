@@ -1,29 +1,29 @@
 // Events to receivers, which are notices by the channel `webhook`: finds those of changes, logins and sessions, and sends them.
-import { createSignedPost } from '../agents/channels/http.js';
-import type { Config } from '../config.js';
-import { parseIp } from '../core/addresses/ip.js';
-import type { DeliveryOutcome } from '../core/agents/runs.js';
-import type { Operators } from '../core/auth/operators.js';
-import { createOrderedIds } from '../core/ids.js';
-import type { Log } from '../core/log.js';
-import { getOrAdd } from '../core/maps.js';
-import { auditEvents, type EventName, isOfNotices } from '../core/notices/event-types.js';
-import type { Announcement, Notice } from '../core/notices/notice.js';
+import { createSignedPost } from '../../agents/channels/http.js';
+import type { Config } from '../../config.js';
+import { parseIp } from '../../core/addresses/ip.js';
+import type { DeliveryOutcome } from '../../core/agents/runs.js';
+import type { Operators } from '../../core/auth/operators.js';
+import { createOrderedIds } from '../../core/ids.js';
+import type { Log } from '../../core/log.js';
+import { getOrAdd } from '../../core/maps.js';
+import { auditEvents, type EventName, isOfNotices } from '../../core/notices/event-types.js';
+import type { Announcement, Notice } from '../../core/notices/notice.js';
 import {
   type Event,
   type EventReceiver,
   type EventReceivers,
   eventNotice,
   eventNotices,
-} from '../core/notices/receivers.js';
-import type { Session, SessionSummary } from '../core/sessions/session.js';
-import { iso } from '../core/time/clock.js';
-import { createEgressPolicies } from '../proxy/connection/target.js';
-import type { ProxyPlane } from '../proxy/plane/plane.js';
-import { createIsLocalAddress } from '../proxy/worker/local-addresses.js';
-import type { Core } from './core.js';
-import type { GeoPart } from './geo.js';
-import { createTasks } from './lifecycle.js';
+} from '../../core/notices/receivers.js';
+import type { Session, SessionSummary } from '../../core/sessions/session.js';
+import { iso } from '../../core/time/clock.js';
+import { createEgressPolicies } from '../../proxy/connection/target.js';
+import type { ProxyPlane } from '../../proxy/plane/plane.js';
+import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
+import type { Core } from '../core.js';
+import type { GeoPart } from '../geo.js';
+import { createTasks } from '../lifecycle.js';
 
 /** How often the audit log is looked at for events, in ms. */
 const LOOK_MS = 500;

@@ -1,9 +1,9 @@
 // The listening sockets of the main thread: opened here, or taken from the process before (handover), and handed to the one after.
 import { chmodSync, rmSync } from 'node:fs';
-import type { Endpoint } from '../core/addresses/ip.js';
-import type { Libc } from '../proxy/io/native/libc.js';
-import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
-import type { GivenSocket } from '../systemd/sockets.js';
+import type { Endpoint } from '../../core/addresses/ip.js';
+import type { Libc } from '../../proxy/io/native/libc.js';
+import { adoptListener, openListener, openUnixListener } from '../../proxy/io/native/listen.js';
+import type { GivenSocket } from '../../systemd/sockets.js';
 
 /** A socket as it was asked for. A port of 0 was chosen by the system. */
 export interface SocketRecord extends Endpoint {

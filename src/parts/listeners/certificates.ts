@@ -1,8 +1,8 @@
 // Reads the certificate of the admin API or of a listener, at the start and on SIGHUP.
-import { readTlsFiles, type TlsFiles, type TlsPair } from '../config/tls-files.js';
-import type { Config } from '../config.js';
-import type { Log } from '../core/log.js';
-import { DAY_MS } from '../core/time/clock.js';
+import { readTlsFiles, type TlsFiles, type TlsPair } from '../../config/tls-files.js';
+import type { Config } from '../../config.js';
+import type { Log } from '../../core/log.js';
+import { DAY_MS } from '../../core/time/clock.js';
 
 /** ACME clients renew a certificate about 30 days before it expires, so 14 days left means that renewal failed. */
 export const RENEW_MS = 14 * DAY_MS;

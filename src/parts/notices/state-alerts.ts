@@ -1,11 +1,11 @@
 // Alerts of the state of the service: nodes whose lease has expired or that are back, certificates that expire soon, trouble with the
 // database.
-import { type Config, ConfigError, readTlsFiles, type TlsFiles } from '../config.js';
-import type { FleetNode, NodeStore } from '../core/nodes/nodes.js';
-import type { Alert } from '../core/notices/alerts.js';
-import { DAY_MS, HOUR_MS, iso } from '../core/time/clock.js';
-import { RENEW_MS, tlsFilesOf } from './certificates.js';
-import type { StoragePart } from './database/database.js';
+import { type Config, ConfigError, readTlsFiles, type TlsFiles } from '../../config.js';
+import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
+import type { Alert } from '../../core/notices/alerts.js';
+import { DAY_MS, HOUR_MS, iso } from '../../core/time/clock.js';
+import type { StoragePart } from '../database/database.js';
+import { RENEW_MS, tlsFilesOf } from '../listeners/certificates.js';
 
 /** A node that was lost longer ago is not announced: this daemon may have been down, or the service set up without it since. */
 const LOST_MS = DAY_MS;
