@@ -8,7 +8,7 @@ import { runCommand } from '../helpers/command.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { greeting, login, RawClient } from '../helpers/socks-client.js';
-import { BREAKABLE_THREAD, PASSWORD, startPlane } from './plane-world.js';
+import { BREAKABLE_THREAD, PASSWORD, startPlane } from './plane/plane-world.js';
 
 interface Thread {
   readonly name: string;

@@ -7,7 +7,7 @@ import { createFragmentMemory } from '../../../src/proxy/protocols/fragments.js'
 import { Association, type AssociationOptions } from '../../../src/proxy/udp/association.js';
 import type { WorkerSession } from '../../../src/proxy/worker/session.js';
 import { datagram } from '../../helpers/udp-client.js';
-import { accountRecord, SETTINGS } from '../plane-world.js';
+import { accountRecord, SETTINGS } from '../plane/plane-world.js';
 
 const MINUTE_MS = 60_000;
 const CLIENT = { address: '192.0.2.7', port: 40_000 };
