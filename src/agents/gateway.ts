@@ -19,8 +19,6 @@ import { signalGroup } from './processes.js';
 import { createRunner } from './runner.js';
 import { signingSecrets, webhookSecrets } from './secrets.js';
 
-export type AgentGateway = ReturnType<typeof createAgentGateway>;
-
 /** @throws StartError `secret-missing`, `secret-file` */
 export function createAgentGateway(deps: AgentGatewayDeps) {
   const { webhooks, runs, log } = deps;

@@ -8,8 +8,7 @@ import { pathText, toProblems } from './problems.js';
 import { type Config, type ConfigAsRead, configSchema, egressWarnings } from './schema.js';
 import { findConfigFile, type LoadOptions } from './sources.js';
 import { isPlainObject, nameUnits, toPlain } from './units.js';
-import * as walk from './walk.js';
-import { aboutOf, everyKey, isGroup, shapeOf, valueAt } from './walk.js';
+import { aboutOf, childOf, everyKey, isGroup, type Schema, shapeOf, valueAt } from './walk.js';
 import { webhookWarnings } from './webhooks-schema.js';
 
 export interface Loaded {
@@ -71,12 +70,12 @@ function origin(overrides: readonly Override[], path: readonly PropertyKey[]): s
 }
 
 /** A section whose keys are all commented out is null in YAML. Treats it as an empty section. */
-function emptySections(data: unknown, schema: walk.Schema): unknown {
-  if (data === null && walk.isGroup(schema)) return {};
-  if (!isPlainObject(data) || !walk.isGroup(schema)) return data;
+function emptySections(data: unknown, schema: Schema): unknown {
+  if (data === null && isGroup(schema)) return {};
+  if (!isPlainObject(data) || !isGroup(schema)) return data;
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => {
-      const child = walk.childOf(schema, key, data);
+      const child = childOf(schema, key, data);
       return [key, child ? emptySections(value, child) : value];
     }),
   );

@@ -59,8 +59,6 @@ export interface AdminServerOptions
   readonly isOwnOutbound: IsOwnOutbound;
 }
 
-export type AdminServer = ReturnType<typeof createAdminServer>;
-
 /** HSTS for one day and without subdomains. It applies to every port of the host name, and other services may use those. */
 const TRANSPORT_SECURITY = 'max-age=86400';
 

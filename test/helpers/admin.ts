@@ -25,7 +25,7 @@ import { NODES_KEY } from '../../src/core/nodes/nodes.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { createSettings } from '../../src/core/settings/setting.js';
 import { createRecentLog } from '../../src/core/stats/recent-log.js';
-import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../src/http/server.js';
+import { type AdminServerOptions, createAdminServer } from '../../src/http/server.js';
 import type { Services } from '../../src/http/services.js';
 import { type ObservedParts, observe } from '../../src/parts/admin/http.js';
 import { createServices, type ServiceParts } from '../../src/parts/admin/services.js';
@@ -55,7 +55,7 @@ export const TEST_CONNECTIONS = {
 export interface TestAdmin {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  readonly server: AdminServer;
+  readonly server: ReturnType<typeof createAdminServer>;
   readonly dataDir: string;
   readonly store: Store;
   readonly directory: AccountDirectory;

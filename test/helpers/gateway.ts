@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentGatewayDeps, AgentSettings } from '../../src/agents/context.js';
-import type { AgentGateway } from '../../src/agents/gateway.js';
+import type { createAgentGateway } from '../../src/agents/gateway.js';
 import type { RunStore } from '../../src/core/agents/run-store.js';
 import { isFinal, type Run } from '../../src/core/agents/runs.js';
 import { openStore, type Store } from '../../src/store/store.js';
@@ -34,7 +34,7 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly url: string;
   readonly admin: TestAdmin;
-  readonly hooks: AgentGateway;
+  readonly hooks: ReturnType<typeof createAgentGateway>;
   readonly store: Store;
   readonly dataDir: string;
   readonly lines: Record<string, unknown>[];

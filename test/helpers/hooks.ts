@@ -8,7 +8,7 @@ import type {
   SignatureSettings,
   WebhookAgentSettings,
 } from '../../src/agents/context.js';
-import { type AgentGateway, createAgentGateway } from '../../src/agents/gateway.js';
+import { createAgentGateway } from '../../src/agents/gateway.js';
 import { Secret } from '../../src/config.js';
 import { createPenalties } from '../../src/core/auth/penalties.js';
 import type { Log } from '../../src/core/log.js';
@@ -96,7 +96,10 @@ const none: ChannelSettings = { type: 'none' };
 const common = { timeoutMs: 60_000, idleAfterMs: 900_000, maxReplyBytes: 1024 * 1024, channel: none };
 
 /** Creates the gateway. The test starts and stops it. */
-export function testHooks(store: Store, over: Partial<AgentGatewayDeps> = {}): AgentGateway {
+export function testHooks(
+  store: Store,
+  over: Partial<AgentGatewayDeps> = {},
+): ReturnType<typeof createAgentGateway> {
   return createAgentGateway({
     webhooks: hookSettings(),
     agents: {},

@@ -1,5 +1,5 @@
 // Password guessing at the listener: what an attacker learns, how many attempts are allowed, and that others are not locked out.
-// test/core/accounts/login.test.ts shows that every failed login costs the same work.
+// test/core/accounts/access/login.test.ts shows that every failed login costs the same work.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';

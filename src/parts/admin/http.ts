@@ -1,3 +1,4 @@
+// The admin API as a part of the daemon: its server, and what health checks and metrics observe of the other parts.
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { configError } from '../../config/config-error.js';

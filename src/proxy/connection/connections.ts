@@ -21,7 +21,7 @@ export interface Arrival extends Pick<ListenerSpec, 'hasProxyHeader' | 'isFromTl
   readonly isUnix: boolean;
 }
 
-/** A connection, as it is seen here; connection.ts. */
+/** What is used here of a connection: connection.ts, which imports this file. */
 interface OpenConnection {
   readonly stream: Stream;
   readonly client: Endpoint;

@@ -45,7 +45,7 @@ export interface AuthorizedRequest {
   readonly permit: Permit | null;
 }
 
-/** Its connection, which imports it; connection.ts. */
+/** What a command uses of its connection: connection.ts, which imports this file. */
 export interface CommandConnection extends LoggedInClient {
   readonly stream: Stream;
   refuse(frame: Uint8Array): void;

@@ -22,7 +22,7 @@ export function replyForRefusal(refusal: PlaceRefusal): ReplyCode {
   return refusal === 'max-connections' ? Reply.generalFailure : Reply.notAllowedByRuleset;
 }
 
-/** Each ends a session, and returns whether there was one; see worker/accounts.ts. */
+/** Each ends a session, and returns whether there was one: worker/accounts.ts, which imports this file. */
 interface Ending {
   endLongestIdleOfMost(): boolean;
   endLongestIdle(account: WorkerAccount, minIdleMs: number): boolean;

@@ -5,7 +5,7 @@ import { useLoad } from '../../../lib/load.js';
 import { Button } from '../../../ui/basics.js';
 import { Field, Input } from '../../../ui/form.js';
 
-/** The most tags that the daemon accepts: src/core/accounts/fields/tags.ts. */
+/** The most tags that the daemon accepts: src/core/accounts/fields/contacts.ts. */
 const MAX_TAGS = 16;
 const MAX_TAG_CHARS = 32;
 /** The number of tags in use that the field offers: those with the most accounts. */
