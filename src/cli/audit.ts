@@ -6,7 +6,7 @@ import { TRAFFIC_BY, TRAFFIC_SORTS } from '../core/accounts/usage/traffic-report
 import { formatHostPort } from '../core/addresses/ip.js';
 import { AUDIT_ACTIONS, type AuditEntry } from '../core/audit/audit.js';
 import { codeOf } from '../core/errors.js';
-import { withoutUndefined } from '../http/fields.js';
+import { withoutUndefined } from '../core/maps.js';
 import { findAccount } from './account/find.js';
 import type { Answer, ItemOf } from './shared/api.js';
 import { CommandError, STDIO, wrongUsage } from './shared/command.js';

@@ -1,4 +1,4 @@
-// Maps that are filled as keys are asked for, and maps with a list, a set or a number for each key.
+// Maps that are filled as keys are asked for, maps with a list, a set or a number for each key, and objects without undefined values.
 
 interface Fillable<Key, Value> {
   get(key: Key): Value | undefined;
@@ -48,4 +48,9 @@ export function deleteFromSet<Key, Item>(sets: Map<Key, Set<Item>>, key: Key, it
   const items = sets.get(key);
   items?.delete(item);
   if (items?.size === 0) sets.delete(key);
+}
+
+/** Returns `from` without keys whose value is undefined: optional properties are absent rather than undefined. */
+export function withoutUndefined<T extends object>(from: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== undefined)) as T;
 }

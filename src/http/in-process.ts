@@ -6,7 +6,7 @@ import { sendProblem } from './api/problem.js';
 import type { Route } from './api/route.js';
 import { answerRoute } from './api/serve.js';
 import { type AdminState, type Caller, FILE_TYPE } from './caller.js';
-import { fieldsOf } from './fields.js';
+import { fieldsOf } from './request.js';
 import type { Services } from './services.js';
 
 /** `path` is that of the route: `/accounts/{id}`. */

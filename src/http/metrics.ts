@@ -5,8 +5,8 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { isLoopback } from '../core/addresses/ip.js';
 import { readWay } from '../core/exits/exit.js';
 import type { AdminState } from './caller.js';
-import { headerValues } from './fields.js';
 import type { AdminAttempts } from './guards/attempts.js';
+import { headerValues } from './request.js';
 
 /** The labels of a metric that has a value for each of several keys. */
 interface Labels {

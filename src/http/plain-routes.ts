@@ -9,7 +9,6 @@ import type { Log } from '../core/log.js';
 import { getOrAdd } from '../core/maps.js';
 import { printable } from '../core/text.js';
 import { within } from '../core/time/timers.js';
-import { type BodyBytes, createBytesReader } from './body.js';
 import {
   type AdminState,
   CONTROL_TOKEN_HEADER,
@@ -19,6 +18,7 @@ import {
   USER_HEADER,
 } from './caller.js';
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
+import { type BodyBytes, createBytesReader } from './request.js';
 
 export interface HealthDeps {
   /** Returns why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */

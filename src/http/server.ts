@@ -10,7 +10,6 @@ import type { HandleHook } from '../core/agents/webhooks.js';
 import { accountRoutes, CURRENT_USER_PATH, currentUserRoute } from './account-api/routes.js';
 import { accountFormRoutes } from './account-form/routes.js';
 import { serveConsole } from './assets.js';
-import { createBodyReader } from './body.js';
 import type { AdminState } from './caller.js';
 import { createHttpServers, type HttpServersOptions } from './connections/http.js';
 import { authenticate } from './guards/authenticate.js';
@@ -33,6 +32,7 @@ import {
   type RestartControl,
 } from './plain-routes.js';
 import { isPlayerPath, type PlayerOptions, servePlayers } from './player/serve.js';
+import { createBodyReader } from './request.js';
 import type { Services } from './services.js';
 import { serveApi } from './v1/routes.js';
 

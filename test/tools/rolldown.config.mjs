@@ -13,7 +13,7 @@ const OUTSIDE = /^(sqlite3|@photostructure\/sqlite|better-sqlite3|koffi|socksv5|
 const NEVER_LOADED = /^(mysql2?|mariadb|oracledb|tedious|pg-query-stream|pg-native|pg-cloudflare)(\/|$)/;
 /**
  * What packages load for other uses, by the file that loads it: knex its dialects by name, where the store passes it a class; and
- * iconv-lite, which decodes no request here (http/body.ts), its tables of East Asian characters.
+ * iconv-lite, which decodes no request here (http/request.ts), its tables of East Asian characters.
  */
 const NEVER_LOADED_BY = [
   [/\/knex\/lib\/dialects\/index\.js$/, /^\.\//],

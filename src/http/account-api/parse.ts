@@ -5,7 +5,7 @@ import { ACCOUNT_FIELDS, isValidRemarks } from '../../core/accounts/fields/accou
 import { guidOf } from '../../core/ids.js';
 import { parseWireDate } from '../../core/time/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
-import { type Fields, fieldsOf, kindOf } from '../fields.js';
+import { type Fields, fieldsOf, kindOf } from '../request.js';
 
 type Parsed<Value> = { readonly ok: true; readonly value: Value } | Refusal;
 

@@ -12,9 +12,9 @@ import type { Clock } from '../../core/time/clock.js';
 import { formatWireDate } from '../../core/time/wire-date.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import { callerProblem } from '../api/serve.js';
-import type { ReadJsonObject } from '../body.js';
 import { type AdminState, accountsFor, actorOf, type LostAccess } from '../caller.js';
-import { headerValues } from '../fields.js';
+import type { ReadJsonObject } from '../request.js';
+import { headerValues } from '../request.js';
 import type { Services } from '../services.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 

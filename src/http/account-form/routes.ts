@@ -7,8 +7,8 @@ import { shownIn } from '../../core/time/time-zone.js';
 import { formatWireDate, toWireDate } from '../../core/time/wire-date.js';
 import { needs, REFUSALS, refuseFormer } from '../account-api/routes.js';
 import { refuse } from '../answer.js';
-import { createBytesReader } from '../body.js';
 import { type AdminState, accountsFor, actorOf } from '../caller.js';
+import { createBytesReader } from '../request.js';
 import type { Services } from '../services.js';
 import { type FormAction, parseForm } from './form.js';
 

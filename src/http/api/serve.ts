@@ -5,7 +5,6 @@ import type { Context, ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { closest } from '../../core/text.js';
 import { REFUSALS, refuseRoute } from '../answer.js';
-import type { JsonBody, ReadJsonObject } from '../body.js';
 import {
   type AdminState,
   type Caller,
@@ -14,6 +13,7 @@ import {
   isSeller,
   type LostAccess,
 } from '../caller.js';
+import type { JsonBody, ReadJsonObject } from '../request.js';
 import { failure, type ProblemAnswer, sendProblem } from './problem.js';
 import {
   type Access,

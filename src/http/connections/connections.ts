@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import { sourceOf } from '../../core/addresses/ip.js';
 import type { Log } from '../../core/log.js';
 import { addToCount } from '../../core/maps.js';
-import { hasBody } from '../body.js';
 import { peerAddress } from '../guards/client.js';
+import { hasBody } from '../request.js';
 
 export interface ConnectionLimits {
   readonly max: number;

@@ -8,7 +8,7 @@ import { decoded, printable } from '../../core/text.js';
 import { refuse, refuseAttempts } from '../answer.js';
 import { isBrowser, sendProblem } from '../api/problem.js';
 import { type AdminState, type Caller, callerOf } from '../caller.js';
-import { headerValues } from '../fields.js';
+import { headerValues } from '../request.js';
 import { type AdminAttempts, uncountUnchecked } from './attempts.js';
 import { isFromOurPage, refuseCrossSite } from './host.js';
 

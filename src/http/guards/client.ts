@@ -10,7 +10,7 @@ import { getOrAdd } from '../../core/maps.js';
 import { refuse } from '../answer.js';
 import { because } from '../api/problem.js';
 import type { AdminState } from '../caller.js';
-import { headerValues } from '../fields.js';
+import { headerValues } from '../request.js';
 import { createOncePerKey } from './host.js';
 
 /** The client's address is unknown. No whitelist entry and no range contains this value. */

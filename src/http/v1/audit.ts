@@ -1,11 +1,11 @@
 // /api/v1/audit and log: every change, its author and the changed values; and the newest lines of this daemon’s log.
 import { z } from 'zod';
 import { AUDIT_OBJECT_TYPES, type AuditFilter, type AuditEntry as Entry } from '../../core/audit/audit.js';
+import { withoutUndefined } from '../../core/maps.js';
 import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/stats/recent-log.js';
 import { iso, withMs } from '../../core/time/clock.js';
 import { routesOf } from '../api/route.js';
 import { component, Guid, pageOf, Time, TimeRange } from '../api/schemas.js';
-import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
 import { idCursors, numberCursors } from './cursors.js';
 

@@ -15,12 +15,11 @@ import {
   upstreamId,
 } from '../../core/exits/exit.js';
 import type { ExitRefusal } from '../../core/exits/exits-setting.js';
-import { countEach } from '../../core/maps.js';
+import { countEach, withoutUndefined } from '../../core/maps.js';
 import { failure, invalid, type ProblemAnswer } from '../api/problem.js';
 import { DONE, routesOf } from '../api/route.js';
 import { Bytes, component, fault, listOf } from '../api/schemas.js';
 import { actorOf } from '../caller.js';
-import { withoutUndefined } from '../fields.js';
 import type { Services } from '../services.js';
 
 const Name = z.string().regex(EXIT_NAME);

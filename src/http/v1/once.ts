@@ -14,7 +14,7 @@ import {
   type RouteRequest,
   takesKey,
 } from '../api/route.js';
-import { headerValues } from '../fields.js';
+import { headerValues } from '../request.js';
 import type { Services } from '../services.js';
 import { NO_ACCOUNT } from './accounts/shared.js';
 

@@ -1,11 +1,11 @@
 // /api/v1/accounts/{id}/limits and usage: the limits and the usage of an account.
 import { refused } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/usage/limits.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, etagOf, matches, routesOf } from '../../api/route.js';
 import { component } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './schemas.js';

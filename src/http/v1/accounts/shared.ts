@@ -10,12 +10,12 @@ import type { Contacts } from '../../../core/accounts/fields/contacts.js';
 import { planForNew } from '../../../core/accounts/plans/plans.js';
 import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/usage/limits.js';
 import type { Operators } from '../../../core/auth/operators.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { fromIsoOrNull } from '../../../core/time/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type FieldCode, type FieldValues, fieldError } from '../../api/schemas.js';
 import { callerProblem } from '../../api/serve.js';
 import { type Caller, isSeller } from '../../caller.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import type { AccountFilter } from './schemas.js';
 

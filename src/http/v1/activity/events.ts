@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { isHttpUrl } from '../../../core/addresses/endpoints.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { EVENT_NAMES, type EventName, isOfAccount } from '../../../core/notices/event-types.js';
 import { type EventReceiver, newSecret, type ReceiverRefusal } from '../../../core/notices/receivers.js';
 import { withTimes } from '../../../core/time/clock.js';
@@ -10,7 +11,6 @@ import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Count, component, fault, Guid, openPageOf, Time } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
 import { TestResult } from '../settings/notices.js';

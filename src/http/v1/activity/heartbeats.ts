@@ -1,11 +1,11 @@
 // /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
 import { type HeartbeatFilter, playedSpans } from '../../../core/heartbeats/heartbeat.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { iso, stepsOf, withMs, withTimes } from '../../../core/time/clock.js';
 import type { SessionRecord } from '../../../core/trace/session-record.js';
 import { routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, openPageOf, Range, Time, TimeRange } from '../../api/schemas.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { LOGIN_OUTCOMES, type LoginFilter } from '../../../core/accounts/access/login-log.js';
 import type { Calendar } from '../../../core/accounts/usage/calendar.js';
 import { type ClientOrigin, type Geo, originOf } from '../../../core/addresses/geo.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { withMs, withTimes } from '../../../core/time/clock.js';
 import { routesOf } from '../../api/route.js';
 import {
@@ -18,7 +19,6 @@ import {
   Time,
   TimeRange,
 } from '../../api/schemas.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';

@@ -5,12 +5,12 @@ import type { SessionFilter } from '../../../core/agents/run-store.js';
 import type { QueuedAnswer, AgentSession as StoredSession } from '../../../core/agents/runs.js';
 import { SESSION_KEY } from '../../../core/agents/webhooks.js';
 import type { AuditAction } from '../../../core/audit/audit.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { withTimes } from '../../../core/time/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, listOf, openPageOf, Time } from '../../api/schemas.js';
 import { actorOf, type Caller } from '../../caller.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { conversationCursors } from '../cursors.js';
 

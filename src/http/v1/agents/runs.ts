@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Delivery, Run as StoredRun } from '../../../core/agents/runs.js';
+import { withoutUndefined } from '../../../core/maps.js';
 import { withTimes } from '../../../core/time/clock.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
 import { Count, component, Guid, openPageOf, Time } from '../../api/schemas.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 import { idCursors } from '../cursors.js';
 import { AgentFilter, notFound, Queued, queued, recordAction, SessionKey } from './agents.js';

@@ -4,13 +4,12 @@ import type { Budget as Bounds } from '../../../core/accounts/plans/budget.js';
 import { type Operator, ROLES } from '../../../core/auth/operator.js';
 import { hasSameAccess, type OperatorRefusal } from '../../../core/auth/operators.js';
 import { MIN_PASSWORD_CHARACTERS } from '../../../core/auth/people-passwords.js';
-import { grouped } from '../../../core/maps.js';
+import { grouped, withoutUndefined } from '../../../core/maps.js';
 import { DAY_MS, withTimes } from '../../../core/time/clock.js';
 import { failure, invalid, type ProblemAnswer } from '../../api/problem.js';
 import { DONE, routesOf } from '../../api/route.js';
 import { Bytes, Count, component, Guid, listOf, RevokeTokens, Time } from '../../api/schemas.js';
 import { actorOf } from '../../caller.js';
-import { withoutUndefined } from '../../fields.js';
 import type { Services } from '../../services.js';
 
 const Bound = z.int().min(0).nullable();

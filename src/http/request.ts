@@ -1,10 +1,43 @@
-// Reads a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal names what was expected.
+// What a request contains: its headers; fields of its body or query, which may occur once, by names in any case; and its body: bounded,
+// not compressed, UTF-8, one JSON object. Every refusal names what was expected.
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { decoded, parseJson, UTF8_WITHOUT_MARK } from '../core/text.js';
 import { quoted, type Refusal, refusal } from './answer.js';
-import { type Fields, fieldsOf } from './fields.js';
+
+/** Returns every value of `name` (lower case), in order. */
+export function headerValues(req: IncomingMessage, name: string): string[] {
+  const { rawHeaders } = req;
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const each = rawHeaders[i] ?? '';
+    if (each.length === name.length && each.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
+}
+
+/** By lower-case name. In a Map, names such as `__proto__` have no special meaning. */
+export type Fields = ReadonlyMap<string, unknown>;
+
+/** Rejects duplicate names, also in different cases: ambiguous which value applies. */
+export function fieldsOf(
+  entries: Iterable<readonly [string, unknown]>,
+): { readonly ok: true; readonly fields: Fields } | Refusal {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of entries) {
+    const key = name.toLowerCase();
+    if (fields.has(key)) return refusal('malformed-request', `${quoted(name)} is given more than once`);
+    fields.set(key, value);
+  }
+  return { ok: true, fields };
+}
+
+/** Names the type of a JSON value in an error detail, and never its content. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
 
 export type JsonBody =
   | {
