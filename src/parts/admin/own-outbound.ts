@@ -5,8 +5,8 @@ import { type Endpoint, type IpBytes, parseIp, unmap } from '../../core/addresse
 import { addressesOf } from '../../core/exits/exit.js';
 import type { ExitsSetting } from '../../core/exits/exits-setting.js';
 import type { IsOwnOutbound } from '../../http/guards/client.js';
+import { createIsLocalAddress } from '../../proxy/local-addresses.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
-import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
 
 interface OutboundDeps {
   /** Whether a connection to a destination has this local port, at any address. Cheap. */

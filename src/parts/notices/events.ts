@@ -19,8 +19,8 @@ import {
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
 import { iso } from '../../core/time/clock.js';
 import { createEgressPolicies } from '../../proxy/connection/target.js';
+import { createIsLocalAddress } from '../../proxy/local-addresses.js';
 import type { ProxyPlane } from '../../proxy/plane/plane.js';
-import { createIsLocalAddress } from '../../proxy/worker/local-addresses.js';
 import type { Core } from '../core.js';
 import type { GeoPart } from '../geo.js';
 import { createTasks } from '../lifecycle.js';

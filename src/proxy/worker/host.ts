@@ -12,6 +12,7 @@ import { createLoginGuard } from '../connection/login-guard.js';
 import { Logins } from '../connection/logins.js';
 import { createEgressPolicies } from '../connection/target.js';
 import { createRemoteResolver } from '../dns/messages.js';
+import { createIsLocalAddress } from '../local-addresses.js';
 import { Handshakes } from '../memory/handshakes.js';
 import { createOwnPorts } from '../memory/own-ports.js';
 import { Places } from '../memory/places.js';
@@ -24,7 +25,6 @@ import { createUpstreams } from '../upstreams/rules.js';
 import { WorkerAccounts } from './accounts.js';
 import { createBase, type WorkerDeps } from './base.js';
 import { Guards } from './guards.js';
-import { createIsLocalAddress } from './local-addresses.js';
 import { WorkerPermits } from './permits.js';
 import { WorkerSessions } from './sessions.js';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { describe, it } from 'node:test';
-import { parseIp } from '../../../src/core/addresses/ip.js';
-import { createIsLocalAddress } from '../../../src/proxy/worker/local-addresses.js';
+import { parseIp } from '../../src/core/addresses/ip.js';
+import { createIsLocalAddress } from '../../src/proxy/local-addresses.js';
 
 const ip = (text: string): Uint8Array => parseIp(text) ?? assert.fail(text);
 

@@ -1,7 +1,7 @@
 // The addresses of this machine, to recognize destinations that are listeners of this process.
 import { networkInterfaces } from 'node:os';
-import { formatIp, type IpBytes } from '../../core/addresses/ip.js';
-import { tryOr } from '../../core/errors.js';
+import { formatIp, type IpBytes } from '../core/addresses/ip.js';
+import { tryOr } from '../core/errors.js';
 
 /** Interfaces change (VPNs, DHCP): how long a list of them is valid, in ms. */
 const CACHE_MS = 5_000;
