@@ -3,12 +3,12 @@
 import type { Endpoint } from '../../core/addresses/ip.js';
 import { Connection } from '../connection/connection.js';
 import type { Arrival } from '../connection/connections.js';
-import { tryExit } from '../connection/exit-trial.js';
 import { Relayed } from '../connection/relayed.js';
 import { takeOver } from '../handover/take-over.js';
 import type { Stream } from '../io/io.js';
 import type { ListenerSpec, WorkerEvent, WorkerMessage } from '../messages.js';
 import { ExitChecks } from '../upstreams/checks.js';
+import { tryExit } from '../upstreams/exit-trial.js';
 import type { WorkerDeps } from './base.js';
 import { createHost, type WorkerHost } from './host.js';
 

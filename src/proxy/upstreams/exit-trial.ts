@@ -6,12 +6,12 @@ import {
   MAX_ANSWER_BYTES,
   seenAddress,
 } from '../../core/exits/exit-figures.js';
+import { dial } from '../connection/dial.js';
+import { permittedAddresses, refusalFields } from '../connection/target.js';
 import type { Stream } from '../io/io.js';
-import { askUpstreams } from '../upstreams/ask.js';
-import { leavingBy } from '../upstreams/exits.js';
 import type { WorkerHost } from '../worker/host.js';
-import { dial } from './dial.js';
-import { permittedAddresses, refusalFields } from './target.js';
+import { askUpstreams } from './ask.js';
+import { leavingBy } from './exits.js';
 
 /** In place of an account, for addresses and limits of lookups. */
 const CLIENT = { accountId: 'exit-trial', source: 'exit-trial' };
