@@ -39,6 +39,14 @@ describe('listeners', async () => {
   await daemon.addAccount('player', 'secret');
   const ready = daemon.lines.find((line) => line.msg === 'ready')?.['socks'] as string[];
 
+  /** On a port that no listener has at another address: destinations on such a port of this machine are refused. */
+  async function startOther(t: Scope) {
+    for (;;) {
+      const target = await startTarget(t, echo);
+      if (!ready.some((address) => address.endsWith(`:${target.port}`))) return target;
+    }
+  }
+
   it('can be several, and the ready line names all', () => {
     assert.deepEqual(
       ready.map((address) => address.replace(/:\d+$/, '')),
@@ -52,7 +60,7 @@ describe('listeners', async () => {
     [4, '::1'],
   ] as const) {
     it(`serve players at ${host}, and cannot be reached as a destination`, needsFor(host), async (t) => {
-      const target = await startTarget(t, echo);
+      const target = await startOther(t);
       const port = Number(ready[listener]?.replace(/^.*:/, ''));
       const account = { host, port, username: 'player', password: 'secret' };
       const client = await connectThrough(account, '127.0.0.1', target.port);
@@ -69,7 +77,7 @@ describe('listeners', async () => {
 
   it('can be Unix sockets with permissions, with or without PROXY headers', async (t) => {
     await daemon.addAccount('local', 'secret');
-    const target = await startTarget(t, echo);
+    const target = await startOther(t);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(`${path}2`).mode & 0o777, 0o660);
     for (const [socketPath, header, client] of [
