@@ -1,14 +1,6 @@
 // The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
-import {
-  type Cidr,
-  formatIp,
-  groupsOf,
-  type IpBytes,
-  inCidr,
-  parseCidr,
-  parseIp,
-  unmap,
-} from '../addresses/ip.js';
+import type { Cidr, IpBytes } from '../addresses/ip.js';
+import { formatIp, groupsOf, inCidr, parseCidr, parseIp, unmap } from '../addresses/ip.js';
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { createAuditedSetting, noRefusal, type RefusalOf, type SettingStore } from '../settings/setting.js';
 

@@ -1,15 +1,7 @@
 // An exit: a named way out of this machine, which operators make at run time. The rules of its fields, and the local address that a
 // session gets from it.
-import {
-  type Cidr,
-  formatIp,
-  hostMask,
-  type IpBytes,
-  inCidr,
-  parseCidr,
-  parseIp,
-  unmap,
-} from '../addresses/ip.js';
+import type { Cidr, IpBytes } from '../addresses/ip.js';
+import { formatIp, hostMask, inCidr, parseCidr, parseIp, unmap } from '../addresses/ip.js';
 import { isNeverAllowed } from '../egress/egress.js';
 
 /** `prefer-…`: the other family only where the destination has no address of this one, or does not answer. */

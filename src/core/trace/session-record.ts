@@ -1,14 +1,7 @@
 // What is kept of each session, to answer later who used a destination at a time: its account, client, way out and destination.
 // Nothing of what it transferred. The database interface of these records.
-import {
-  type AddressRange,
-  type Endpoint,
-  formatIp,
-  normalizeAddress,
-  parseIp,
-  sortable,
-  unmap,
-} from '../addresses/ip.js';
+import type { AddressRange, Endpoint } from '../addresses/ip.js';
+import { formatIp, normalizeAddress, parseIp, sortable, unmap } from '../addresses/ip.js';
 import type { Protocol } from '../sessions/session.js';
 
 /** One connection, or one destination of an association. */

@@ -1,14 +1,7 @@
 // The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt, 2020/03/05): a load balancer sends the address of
 // the client before the client's first byte.
-import {
-  type Cidr,
-  type Endpoint,
-  formatIp,
-  inCidr,
-  parseCidr,
-  parseIp,
-  unmap,
-} from '../../core/addresses/ip.js';
+import type { Cidr, Endpoint } from '../../core/addresses/ip.js';
+import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../core/addresses/ip.js';
 
 /** Stands for clients of a Unix socket, which have no address. */
 export const UNIX_CLIENT = 'unix';

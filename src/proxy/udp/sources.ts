@@ -1,12 +1,6 @@
 // Which hosts' datagrams reach the client of an association: those that it sends to, directly or through an upstream proxy.
-import {
-  type Endpoint,
-  formatHostPort,
-  formatIp,
-  type IpBytes,
-  parseIp,
-  unmap,
-} from '../../core/addresses/ip.js';
+import type { Endpoint, IpBytes } from '../../core/addresses/ip.js';
+import { formatHostPort, formatIp, parseIp, unmap } from '../../core/addresses/ip.js';
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocols/datagram-header.js';

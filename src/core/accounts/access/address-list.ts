@@ -1,24 +1,8 @@
 // Lists of client addresses and networks of an account: parsing, formatting, matching of an address, and who holds an authorized one.
-import {
-  formatGeoRule,
-  type Geo,
-  type GeoPaths,
-  type GeoRule,
-  matchesGeo,
-  parseGeoRule,
-} from '../../addresses/geo.js';
-import {
-  type AddressRange,
-  type Cidr,
-  formatIp,
-  type IpBytes,
-  inCidr,
-  parseCidr,
-  parseIp,
-  sortable,
-  sortableRange,
-  unmap,
-} from '../../addresses/ip.js';
+import type { Geo, GeoPaths, GeoRule } from '../../addresses/geo.js';
+import { formatGeoRule, matchesGeo, parseGeoRule } from '../../addresses/geo.js';
+import type { AddressRange, Cidr, IpBytes } from '../../addresses/ip.js';
+import { formatIp, inCidr, parseCidr, parseIp, sortable, sortableRange, unmap } from '../../addresses/ip.js';
 
 /** The shared value of accounts without addresses, which are most accounts. */
 export const NO_ADDRESSES: readonly string[] = [];
