@@ -4,15 +4,8 @@ import { CsvError, type Info, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import { decodeText, type TextOptions } from './file-text.js';
 import { fieldNamed } from './headings.js';
-import {
-  because,
-  FILE_FIELDS,
-  type FileView,
-  FormatError,
-  HASHES,
-  type LostSetting,
-  toRow,
-} from './reasons.js';
+import type { FileView, LostSetting } from './reasons.js';
+import { because, FILE_FIELDS, FormatError, HASHES, toRow } from './reasons.js';
 import { type FileRecord, readRecord } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;

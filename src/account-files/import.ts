@@ -7,15 +7,8 @@ import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { type Change, OverBudget } from '../core/accounts/plans/budget.js';
 import { type Actor, type AuditStore, auditRecord } from '../core/audit/audit.js';
-import {
-  createItems,
-  type ImportedLine,
-  type Item,
-  type ItemDeps,
-  missingLimits,
-  type ToAdd,
-  type ToChange,
-} from './import-items.js';
+import type { ImportedLine, Item, ItemDeps, ToAdd, ToChange } from './import-items.js';
+import { createItems, missingLimits } from './import-items.js';
 import { createOutgoing, type Outgoing, type OutgoingDeps } from './outgoing.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileRecord } from './record.js';

@@ -7,14 +7,8 @@ import { createHttpAgent, createOpenAiAgent } from './backends/http.js';
 import { createSocketAgent } from './backends/socket.js';
 import { createHttpChannel } from './channels/http.js';
 import { createFileChannel, createLogChannel } from './channels/local.js';
-import {
-  accessOf,
-  agentFolder,
-  type CommandSettings,
-  commandFrom,
-  limited,
-  temporaryFolder,
-} from './confinement/access.js';
+import type { CommandSettings } from './confinement/access.js';
+import { accessOf, agentFolder, commandFrom, limited, temporaryFolder } from './confinement/access.js';
 import { createConfinedAgent } from './confinement/confined-agent.js';
 import type {
   AgentGatewayDeps,

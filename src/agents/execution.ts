@@ -1,13 +1,8 @@
 // Executes one claimed run: calls its agent within the time limit, and stores the result.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndedRun, RunEnd } from '../core/agents/run-store.js';
-import {
-  type Agent,
-  type AgentOutput,
-  type Run,
-  type RunResult,
-  shouldDeliver,
-} from '../core/agents/runs.js';
+import type { Agent, AgentOutput, Run, RunResult } from '../core/agents/runs.js';
+import { shouldDeliver } from '../core/agents/runs.js';
 import { addToCount } from '../core/maps.js';
 import { createBatches } from './batches.js';
 import type { AgentContext } from './context.js';

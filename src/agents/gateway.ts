@@ -3,13 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { everyStep } from '../core/time/turns.js';
 import { buildAgents } from './agent-list.js';
 import { createDeliverer } from './channels/outbox.js';
-import {
-  type AgentContext,
-  type AgentGatewayDeps,
-  createQueueLimit,
-  type HookSettings,
-  type RunKeeper,
-} from './context.js';
+import type { AgentContext, AgentGatewayDeps, HookSettings, RunKeeper } from './context.js';
+import { createQueueLimit } from './context.js';
 import { createControl } from './control.js';
 import { createTokenCheck } from './hooks/checks.js';
 import { createWebhook } from './hooks/webhook.js';

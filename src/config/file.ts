@@ -1,19 +1,8 @@
 // Reads the YAML file and keeps the line and column of each key for error messages.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  visit,
-} from 'yaml';
+import type { Document, Node, Pair } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { codeOf } from '../core/errors.js';
 import { decoded, UTF8_WITHOUT_MARK } from '../core/text.js';
 import { ConfigError, configError } from './config-error.js';

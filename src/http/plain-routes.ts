@@ -9,14 +9,8 @@ import type { Log } from '../core/log.js';
 import { getOrAdd } from '../core/maps.js';
 import { printable } from '../core/text.js';
 import { within } from '../core/time/timers.js';
-import {
-  type AdminState,
-  CONTROL_TOKEN_HEADER,
-  commandCaller,
-  IDENTITY_PATH,
-  RESTART_PATH,
-  USER_HEADER,
-} from './caller.js';
+import type { AdminState } from './caller.js';
+import { CONTROL_TOKEN_HEADER, commandCaller, IDENTITY_PATH, RESTART_PATH, USER_HEADER } from './caller.js';
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 import { type BodyBytes, createBytesReader } from './request.js';
 

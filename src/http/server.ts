@@ -13,24 +13,13 @@ import { serveConsole } from './assets.js';
 import type { AdminState } from './caller.js';
 import { createHttpServers, type HttpServersOptions } from './connections/http.js';
 import { authenticate } from './guards/authenticate.js';
-import {
-  createClientReader,
-  type IsOwnOutbound,
-  readClient,
-  refuseOwnOutbound,
-  whitelistGuard,
-} from './guards/client.js';
+import type { IsOwnOutbound } from './guards/client.js';
+import { createClientReader, readClient, refuseOwnOutbound, whitelistGuard } from './guards/client.js';
 import { answerFailures, otherMethods, unknownPath } from './guards/failures.js';
 import { hostGuard, sameOriginGuard } from './guards/host.js';
 import { type MetricsDeps, metricsRoute } from './metrics.js';
-import {
-  type ControlAccess,
-  createControlServer,
-  type HealthDeps,
-  healthRoutes,
-  hookRoutes,
-  type RestartControl,
-} from './plain-routes.js';
+import type { ControlAccess, HealthDeps, RestartControl } from './plain-routes.js';
+import { createControlServer, healthRoutes, hookRoutes } from './plain-routes.js';
 import { isPlayerPath, type PlayerOptions, servePlayers } from './player/serve.js';
 import { createBodyReader } from './request.js';
 import type { Services } from './services.js';

@@ -13,14 +13,8 @@ import { spool } from '../../account-files/spool.js';
 import { printable } from '../../core/text.js';
 import { isTimeZone } from '../../core/time/time-zone.js';
 import type { Answer } from '../shared/api.js';
-import {
-  CommandError,
-  type CommandIo,
-  cannotWrite,
-  STDIO,
-  writeToStdout,
-  wrongUsage,
-} from '../shared/command.js';
+import type { CommandIo } from '../shared/command.js';
+import { CommandError, cannotWrite, STDIO, writeToStdout, wrongUsage } from '../shared/command.js';
 import type { AddCommands } from '../shared/group.js';
 import { choice, type Param, param } from '../shared/params.js';
 import type { Run } from '../shared/run.js';

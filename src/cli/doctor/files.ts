@@ -1,15 +1,8 @@
 // `pulsegate doctor`: checks the configured files of secrets, countries, agents and certificates, and who can read the secrets.
 import { stat } from 'node:fs/promises';
 import { isPlainObject } from '../../config/units.js';
-import {
-  type Config,
-  ConfigError,
-  type Loaded,
-  readTlsFiles,
-  Secret,
-  type TlsFiles,
-  type TlsPair,
-} from '../../config.js';
+import type { Config, Loaded, TlsFiles, TlsPair } from '../../config.js';
+import { ConfigError, readTlsFiles, Secret } from '../../config.js';
 import { DAY_MS } from '../../core/time/clock.js';
 import { RENEW_MS, tlsFilesOf } from '../../parts/listeners/certificates.js';
 import { fileWarnings, geoFileProblems, secretFileProblems } from '../../parts/named-files.js';

@@ -24,14 +24,8 @@ import { firstRunBanner } from './first-run.js';
 import { findParcel } from './parcel.js';
 import { needsRestart, reload } from './reload.js';
 import { catchHangups, catchSignals, type Signals } from './signals.js';
-import {
-  createRestarts,
-  execute,
-  isRestarting,
-  packWhileStopping,
-  type Restarts,
-  takeHandover,
-} from './successor.js';
+import type { Restarts } from './successor.js';
+import { createRestarts, execute, isRestarting, packWhileStopping, takeHandover } from './successor.js';
 
 /** How long the daemon may take to stop after a second signal, in ms. */
 const FORCED_EXIT_MS = 5000;

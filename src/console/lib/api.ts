@@ -1,13 +1,7 @@
 // Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`. And who is
 // signed in, and what that user may: `Permitted` for a part of a page, `useMay` for everything else.
-import {
-  type Me,
-  OPERATIONS,
-  type Operations,
-  type Problem,
-  type ProblemReason,
-  type Scope,
-} from '../api-types.js';
+import type { Me, Operations, Problem, ProblemReason, Scope } from '../api-types.js';
+import { OPERATIONS } from '../api-types.js';
 import { cell, useCell } from './cell.js';
 
 /** undefined: not known yet; null: nobody is signed in. */

@@ -1,17 +1,8 @@
 // A change that a caller asks of an account: its check before the database is accessed, and the account that it makes.
 import { hashPassword } from './access/password.js';
 import { type Account, type AccountLink, isValidPassword, isValidUsername } from './account.js';
-import {
-  FIELDS,
-  type FieldName,
-  type FieldReason,
-  fieldReason,
-  type GivenFields,
-  INITIAL_FIELDS,
-  type Need,
-  type RefusedAddress,
-  storedFields,
-} from './fields/account-fields.js';
+import type { FieldName, FieldReason, GivenFields, Need, RefusedAddress } from './fields/account-fields.js';
+import { FIELDS, fieldReason, INITIAL_FIELDS, storedFields } from './fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './fields/contacts.js';
 import { type AccountLimits, EGRESS_LIMITS, NO_LIMITS } from './usage/limits.js';
 

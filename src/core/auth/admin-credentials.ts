@@ -5,14 +5,8 @@ import { type Actor, type AuditRecord, changedPassword, DAEMON } from '../audit/
 import { type Change, createSetting, type EndedAccess, type SettingStore } from '../settings/setting.js';
 import { parseJson } from '../text.js';
 import { joined } from '../time/turns.js';
-import {
-  type Credential,
-  fingerprintOf,
-  isValidPersonName,
-  type PasswordFault,
-  type PeoplePasswords,
-  passwordFault,
-} from './people-passwords.js';
+import type { Credential, PasswordFault, PeoplePasswords } from './people-passwords.js';
+import { fingerprintOf, isValidPersonName, passwordFault } from './people-passwords.js';
 
 /** User name and password hash are one value, so that they change together. */
 export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';

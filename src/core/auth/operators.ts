@@ -4,13 +4,8 @@ import { type Actor, type AuditRecord, auditRecord, changedPassword, differences
 import type { Clock } from '../time/clock.js';
 import { createTurns } from '../time/turns.js';
 import { OPERATORS_KEY, type Operator, OperatorNameTaken, type OperatorStore } from './operator.js';
-import {
-  type Credential,
-  isValidPersonName,
-  type PasswordFault,
-  type PeoplePasswords,
-  passwordFault,
-} from './people-passwords.js';
+import type { Credential, PasswordFault, PeoplePasswords } from './people-passwords.js';
+import { isValidPersonName, passwordFault } from './people-passwords.js';
 
 interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;

@@ -2,14 +2,8 @@
 // codes: each replaces a code of the second factor once, after the loss of the authenticator.
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/access/password.js';
-import {
-  type Actor,
-  ADMINISTRATOR,
-  type AuditAction,
-  type AuditRecord,
-  auditRecord,
-  DAEMON,
-} from '../audit/audit.js';
+import type { Actor, AuditAction, AuditRecord } from '../audit/audit.js';
+import { ADMINISTRATOR, auditRecord, DAEMON } from '../audit/audit.js';
 import { type CounterStore, createSetting, type SettingStore } from '../settings/setting.js';
 import type { Clock } from '../time/clock.js';
 import { fingerprintOf } from './people-passwords.js';

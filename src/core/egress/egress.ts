@@ -2,14 +2,8 @@
 import { type Geo, NO_GEO } from '../addresses/geo.js';
 import { type Cidr, type IpBytes, inCidr, parseCidr, unmap } from '../addresses/ip.js';
 import type { Protocol } from '../sessions/session.js';
-import {
-  type Candidate,
-  type EgressEntry,
-  ENTRY_FORMS,
-  matchesEntry,
-  parseDeniedPorts,
-  parseEgressEntry,
-} from './egress-entry.js';
+import type { Candidate, EgressEntry } from './egress-entry.js';
+import { ENTRY_FORMS, matchesEntry, parseDeniedPorts, parseEgressEntry } from './egress-entry.js';
 
 export { checkDestinationName, type NameCheck, type NameRefusal } from './egress-entry.js';
 

@@ -7,25 +7,11 @@ import type { AuditStore } from '../audit/audit.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../time/clock.js';
 import { ALERT_PAUSE_MS, ALERTED_ACTIONS, type Alert, alertKey, auditAlert, isAlerted } from './alerts.js';
 import { type ConfirmationStore, type IsTrusted, trustedContacts, trustOf } from './confirmations.js';
-import {
-  type Announcement,
-  CHANNELS,
-  type ChannelState,
-  type Notice,
-  type NoticeStore,
-  RECIPIENTS,
-  type Way,
-} from './notice.js';
+import type { Announcement, ChannelState, Notice, NoticeStore, Way } from './notice.js';
+import { CHANNELS, RECIPIENTS } from './notice.js';
 import { addressOf, type NoticeSettings, sendsTo } from './notice-settings.js';
-import {
-  digestEnd,
-  digestOf,
-  expiryOf,
-  type QuotaUse,
-  quotaOf,
-  reminderSlot,
-  suspensionOf,
-} from './reminders.js';
+import type { QuotaUse } from './reminders.js';
+import { digestEnd, digestOf, expiryOf, quotaOf, reminderSlot, suspensionOf } from './reminders.js';
 
 export type Notices = ReturnType<typeof createNotices>;
 

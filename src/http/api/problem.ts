@@ -4,14 +4,8 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import { STORAGE_PROBLEMS } from '../../core/errors.js';
 import { fillText } from '../../core/text.js';
-import {
-  component,
-  type FieldCode,
-  FieldError,
-  type FieldFault,
-  type FieldValues,
-  fieldError,
-} from './schemas.js';
+import type { FieldCode, FieldFault, FieldValues } from './schemas.js';
+import { component, FieldError, fieldError } from './schemas.js';
 
 /** Braces in a text contain the name of a value. */
 export const REASON_TEXTS = {

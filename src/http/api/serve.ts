@@ -5,26 +5,12 @@ import type { Context, ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { closest } from '../../core/text.js';
 import { REFUSALS, refuseRoute } from '../answer.js';
-import {
-  type AdminState,
-  type Caller,
-  isAdministrator,
-  isPerson,
-  isSeller,
-  type LostAccess,
-} from '../caller.js';
+import type { AdminState, Caller, LostAccess } from '../caller.js';
+import { isAdministrator, isPerson, isSeller } from '../caller.js';
 import type { JsonBody, ReadJsonObject } from '../request.js';
 import { failure, type ProblemAnswer, sendProblem } from './problem.js';
-import {
-  type Access,
-  type Answered,
-  type HandlerInput,
-  ifMatchOf,
-  keptIn,
-  type Route,
-  type RouteDescription,
-  type RouteRequest,
-} from './route.js';
+import type { Access, Answered, HandlerInput, Route, RouteDescription, RouteRequest } from './route.js';
+import { ifMatchOf, keptIn } from './route.js';
 import { type FieldFault, fieldError, fieldErrorOf } from './schemas.js';
 
 interface BodyReaders {

@@ -5,15 +5,8 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { TlsPair } from '../../config.js';
 import { REFUSALS } from '../answer.js';
-import {
-  type Connection,
-  type ConnectionDeps,
-  type ConnectionLimits,
-  createConnections,
-  createUploads,
-  isUnderWay,
-  type UploadLimits,
-} from './connections.js';
+import type { Connection, ConnectionDeps, ConnectionLimits, UploadLimits } from './connections.js';
+import { createConnections, createUploads, isUnderWay } from './connections.js';
 
 const LIMITS = {
   /** Time from the first byte of a connection or request to the end of its head. */

@@ -6,14 +6,8 @@ import { canonicalJson, readIdempotencyKey } from '../../core/agents/webhooks.js
 import { openSecret, SEAL_KEY_BYTES, sealSecret } from '../../core/auth/sealed.js';
 import { type Clock, DAY_MS } from '../../core/time/clock.js';
 import { failure, type ProblemAnswer } from '../api/problem.js';
-import {
-  type Answered,
-  type HandlerInput,
-  keptIn,
-  type Route,
-  type RouteRequest,
-  takesKey,
-} from '../api/route.js';
+import type { Answered, HandlerInput, Route, RouteRequest } from '../api/route.js';
+import { keptIn, takesKey } from '../api/route.js';
 import { headerValues } from '../request.js';
 import type { Services } from '../services.js';
 import { NO_ACCOUNT } from './accounts/shared.js';

@@ -14,14 +14,8 @@ import type { ProxyPlane } from '../../proxy/plane/plane.js';
 import type { GivenSocket } from '../../systemd/sockets.js';
 import { connectionOf } from '../database/database.js';
 import type { Part } from '../lifecycle.js';
-import {
-  type Listening,
-  listenOn,
-  listenOnPath,
-  openServer,
-  openServerOn,
-  openServerOnPath,
-} from '../listeners/listen.js';
+import type { Listening } from '../listeners/listen.js';
+import { listenOn, listenOnPath, openServer, openServerOn, openServerOnPath } from '../listeners/listen.js';
 import type { ListeningSockets } from '../listeners/sockets.js';
 
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */

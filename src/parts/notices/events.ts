@@ -9,13 +9,8 @@ import type { Log } from '../../core/log.js';
 import { getOrAdd } from '../../core/maps.js';
 import { auditEvents, type EventName, isOfNotices } from '../../core/notices/event-types.js';
 import type { Announcement, Notice } from '../../core/notices/notice.js';
-import {
-  type Event,
-  type EventReceiver,
-  type EventReceivers,
-  eventNotice,
-  eventNotices,
-} from '../../core/notices/receivers.js';
+import type { Event, EventReceiver, EventReceivers } from '../../core/notices/receivers.js';
+import { eventNotice, eventNotices } from '../../core/notices/receivers.js';
 import type { Session, SessionSummary } from '../../core/sessions/session.js';
 import { iso } from '../../core/time/clock.js';
 import { createEgressPolicies } from '../../proxy/connection/target.js';

@@ -7,13 +7,8 @@ import type { DeliveryOutcome } from '../../core/agents/runs.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { Log } from '../../core/log.js';
 import { getOrAdd } from '../../core/maps.js';
-import {
-  createConfirmations,
-  type IsTrusted,
-  reachOf,
-  trustedContacts,
-  trustOf,
-} from '../../core/notices/confirmations.js';
+import type { IsTrusted } from '../../core/notices/confirmations.js';
+import { createConfirmations, reachOf, trustedContacts, trustOf } from '../../core/notices/confirmations.js';
 import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../../core/notices/notice.js';
 import {
   addressOf,

@@ -7,13 +7,8 @@ import { Association } from '../udp/association.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerHost } from '../worker/host.js';
 import type { SessionTransfer, WorkerSession } from '../worker/session.js';
-import {
-  agedSince,
-  type HandedAssociation,
-  type HandedConnection,
-  type HandedRelay,
-  type HandedSession,
-} from './state.js';
+import type { HandedAssociation, HandedConnection, HandedRelay, HandedSession } from './state.js';
+import { agedSince } from './state.js';
 
 /** Until the session has its own. */
 const NO_TRANSFER: SessionTransfer = { end() {} };

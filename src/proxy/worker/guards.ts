@@ -1,13 +1,7 @@
 // The guard of the accounts of one worker: which connections and datagrams to new destinations wait or are refused, and the
 // report of it, at most one a minute for each account and limit.
-import {
-  AccountGuard,
-  type ClassGuard,
-  type GuardedUse,
-  type GuardReason,
-  guardOf,
-  type Held,
-} from '../../core/accounts/usage/guard.js';
+import type { ClassGuard, GuardedUse, GuardReason, Held } from '../../core/accounts/usage/guard.js';
+import { AccountGuard, guardOf } from '../../core/accounts/usage/guard.js';
 import type { AccountLimits } from '../../core/accounts/usage/limits.js';
 import { sourceOf } from '../../core/addresses/ip.js';
 import { MINUTE_MS } from '../../core/time/clock.js';

@@ -5,13 +5,8 @@ import { within } from '../../core/time/timers.js';
 import { everyStep, joined } from '../../core/time/turns.js';
 import { lockForDaemon } from '../daemon-lock.js';
 import { prepareFolder } from '../data-folder.js';
-import {
-  type Database,
-  DEFAULT_READING,
-  type IsNewBatch,
-  type Opener,
-  type OpenOptions,
-} from '../database.js';
+import type { Database, IsNewBatch, Opener, OpenOptions } from '../database.js';
+import { DEFAULT_READING } from '../database.js';
 import { isNew, migrateOnOpen, missingMigrations, type Target } from '../migrate.js';
 import { toStartError as toFolderError } from '../sqlite/errors.js';
 import { sqliteFile } from '../sqlite/files.js';

@@ -6,13 +6,8 @@ import knex, { type Knex } from 'knex';
 import { codeOf, QueryTooSlowError } from '../../core/errors.js';
 import { acquireReader, type ReaderOptions } from '../database.js';
 import { corrupt, foreign } from './errors.js';
-import {
-  accessFor,
-  ImmediateSqliteClient,
-  type SqliteConfig,
-  sqliteConfig,
-  waitForLock,
-} from './knex-client.js';
+import type { SqliteConfig } from './knex-client.js';
+import { accessFor, ImmediateSqliteClient, sqliteConfig, waitForLock } from './knex-client.js';
 import type { SqlitePackageChoice } from './package.js';
 
 /** "PGTE": marks a database of Pulsegate in its header (https://www.sqlite.org/fileformat2.html#application_id). */

@@ -7,13 +7,8 @@ import type { Clock } from '../../core/time/clock.js';
 import { everyStep } from '../../core/time/turns.js';
 import type { DaemonLock } from '../daemon-lock.js';
 import { giveToFolderOwner, prepareFolder } from '../data-folder.js';
-import {
-  type Database,
-  DEFAULT_READING,
-  type LoginSearch,
-  type Opener,
-  type OpenOptions,
-} from '../database.js';
+import type { Database, LoginSearch, Opener, OpenOptions } from '../database.js';
+import { DEFAULT_READING } from '../database.js';
 import {
   CHANGES_KEPT_MS,
   type Change,

@@ -1,14 +1,8 @@
 // The accounts table, each account with its limits.
 import type { Knex } from 'knex';
 import type { Account } from '../../core/accounts/account.js';
-import {
-  type AccountStore,
-  accountAudit,
-  changeAudit,
-  limitsAudit,
-  type StoredChange,
-  UsernameTaken,
-} from '../../core/accounts/account-store.js';
+import type { AccountStore, StoredChange } from '../../core/accounts/account-store.js';
+import { accountAudit, changeAudit, limitsAudit, UsernameTaken } from '../../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.js';
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import { noRefusal, type RefusalOf } from '../../core/settings/setting.js';

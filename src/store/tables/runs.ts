@@ -1,27 +1,14 @@
 // The runs table: store, claim, finish and release runs.
 import type { Knex } from 'knex';
-import {
-  type Claim,
-  type RunEnd,
-  type RunFilter,
-  type RunStore,
-  SHOWN_CHARACTERS,
-} from '../../core/agents/run-store.js';
+import type { Claim, RunEnd, RunFilter, RunStore } from '../../core/agents/run-store.js';
+import { SHOWN_CHARACTERS } from '../../core/agents/run-store.js';
 import type { Run } from '../../core/agents/runs.js';
 import { createOrderedIds } from '../../core/ids.js';
 import type { StoreContext } from '../database.js';
 import { containingIn, countOf, having, inTransaction, slices, updateEach } from '../sql.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
-import {
-  acquireKeys,
-  findKey,
-  type NumberedRun,
-  newRow,
-  type RunRow,
-  SHORT_COLUMNS,
-  takeKey,
-  toRun,
-} from './run-rows.js';
+import type { NumberedRun, RunRow } from './run-rows.js';
+import { acquireKeys, findKey, newRow, SHORT_COLUMNS, takeKey, toRun } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
 
 export function createRunStore(context: StoreContext): RunStore {

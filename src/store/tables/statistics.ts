@@ -1,13 +1,8 @@
 // The tables heartbeat_sums and samples, and counts of other tables for the overview.
 import type { Knex } from 'knex';
 import { OTHER_GAMES } from '../../core/accounts/usage/usage.js';
-import {
-  type By,
-  type HeartbeatSumRow,
-  type HeartbeatSumStore,
-  type KeySum,
-  sumUp,
-} from '../../core/heartbeats/heartbeat-sums.js';
+import type { By, HeartbeatSumRow, HeartbeatSumStore, KeySum } from '../../core/heartbeats/heartbeat-sums.js';
+import { sumUp } from '../../core/heartbeats/heartbeat-sums.js';
 import { addToSet } from '../../core/maps.js';
 import type { SampleStep, SampleStore, StoredSample } from '../../core/stats/history.js';
 import type { StoreContext } from '../database.js';

@@ -13,14 +13,8 @@ import { Icon } from '../../ui/icons.js';
 import { MoreActions } from '../../ui/list/selection-bar.js';
 import { BackLink, Gone } from '../../ui/page.js';
 import { Failure, WhenLoaded } from '../../ui/states.js';
-import {
-  ActionDialog,
-  type ActionName,
-  actionsOn,
-  inMenu,
-  isSuspendedByGuard,
-  type RowActionsProps,
-} from './actions.js';
+import type { ActionName, RowActionsProps } from './actions.js';
+import { ActionDialog, actionsOn, inMenu, isSuspendedByGuard } from './actions.js';
 import { AccountActivity } from './activity.js';
 import { accountState } from './columns.js';
 import { AccountFacts } from './facts.js';

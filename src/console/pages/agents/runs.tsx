@@ -6,18 +6,8 @@ import { clock } from '../../lib/format.js';
 import { t } from '../../lib/i18n.js';
 import { useLoad } from '../../lib/load.js';
 import { go, href, partsOf, usePlace } from '../../lib/router.js';
-import {
-  Ago,
-  At,
-  Card,
-  CopyButton,
-  Facts,
-  None,
-  PermittedButton,
-  State,
-  Tag,
-  type Tone,
-} from '../../ui/basics.js';
+import type { Tone } from '../../ui/basics.js';
+import { Ago, At, Card, CopyButton, Facts, None, PermittedButton, State, Tag } from '../../ui/basics.js';
 import { AskButton } from '../../ui/dialog.js';
 import { type Column, column } from '../../ui/list/columns.js';
 import { FilterChips, List, SetFilter } from '../../ui/list/list.js';

@@ -6,13 +6,8 @@ import { isDatabaseAway } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Timer, Timers } from '../../time/timers.js';
 import type { LimitRefusal } from '../usage/limits.js';
-import {
-  HeldPermits,
-  type PermitLimits,
-  type PermitStore,
-  type RevocablePermit,
-  type WantedPermit,
-} from './held-permits.js';
+import type { PermitLimits, PermitStore, RevocablePermit, WantedPermit } from './held-permits.js';
+import { HeldPermits } from './held-permits.js';
 
 /** The right of one session to be open. */
 export interface SessionPermit {

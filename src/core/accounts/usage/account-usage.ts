@@ -7,21 +7,10 @@ import { createTurns } from '../../time/turns.js';
 import type { Account } from '../account.js';
 import type { AccountDirectory } from '../directory.js';
 import type { Calendar } from './calendar.js';
-import {
-  type DatabaseSnapshot,
-  type LimitUsage,
-  NO_LIMITS,
-  type TrafficOfDay,
-  type TrafficSums,
-} from './limits.js';
-import {
-  type AccountActivity,
-  type Counting,
-  periodBytesOf,
-  readTraffic,
-  type StoredTraffic,
-  type TrafficStore,
-} from './traffic-store.js';
+import type { DatabaseSnapshot, LimitUsage, TrafficOfDay, TrafficSums } from './limits.js';
+import { NO_LIMITS } from './limits.js';
+import type { AccountActivity, Counting, StoredTraffic, TrafficStore } from './traffic-store.js';
+import { periodBytesOf, readTraffic } from './traffic-store.js';
 import { TrafficMeter } from './usage.js';
 
 /** `flush` counts the sessions, but not again within this time: several timers call it. In ms. */

@@ -2,13 +2,8 @@
 // the account API (`refuseRoute` in answer.ts). Also explains a whitelist: the range of each entry, and which one matches an address.
 import { z } from 'zod';
 import { formatIp, lastOf, normalizeAddress, parseIp } from '../../../core/addresses/ip.js';
-import {
-  type AddressPrefix,
-  entriesOf,
-  parseEntry,
-  parseWhitelist,
-  type WhitelistEntry,
-} from '../../../core/auth/whitelist.js';
+import type { AddressPrefix, WhitelistEntry } from '../../../core/auth/whitelist.js';
+import { entriesOf, parseEntry, parseWhitelist } from '../../../core/auth/whitelist.js';
 import { quoted } from '../../answer.js';
 import { failure } from '../../api/problem.js';
 import { routesOf } from '../../api/route.js';

@@ -2,13 +2,8 @@
 // the rest goes to the association. Each ready socket gets one batch in its turn.
 import type { Endpoint } from '../../../core/addresses/ip.js';
 import { headerKey, ipv4HeaderKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
-import {
-  DatagramRelay,
-  type DatagramRelayOptions,
-  type OpenDatagrams,
-  type OpenedRelay,
-  type Side,
-} from '../datagrams.js';
+import type { DatagramRelayOptions, OpenDatagrams, OpenedRelay, Side } from '../datagrams.js';
+import { DatagramRelay } from '../datagrams.js';
 import type { Handed, HandedDatagrams } from '../handed.js';
 import type { LocalEnd } from '../local-end.js';
 import { type Batch, createBatch } from './batch.js';

@@ -3,14 +3,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { PortRange } from '../../../core/addresses/endpoints.js';
 import type { Endpoint } from '../../../core/addresses/ip.js';
 import { headerKey } from '../../protocols/datagram-header.js';
-import {
-  type BoundSocket,
-  DatagramRelay,
-  type DatagramRelayOptions,
-  type OpenDatagrams,
-  type OpenedRelay,
-  type Side,
-} from '../datagrams.js';
+import type { BoundSocket, DatagramRelayOptions, OpenDatagrams, OpenedRelay, Side } from '../datagrams.js';
+import { DatagramRelay } from '../datagrams.js';
 import type { LocalEnd } from '../local-end.js';
 import { candidatePorts } from '../local-end.js';
 import { unsupported } from './listen.js';

@@ -10,14 +10,8 @@ import { SmallTable } from '../../../ui/small-table.js';
 import { Failure } from '../../../ui/states.js';
 import { Skipped } from '../bulk/bulk-preview.js';
 import { fieldLabel } from '../fields/field-words.js';
-import {
-  FIELD_NAMES,
-  type Pasted,
-  type PastedLine,
-  readPasted,
-  SEPARATORS,
-  type Separator,
-} from './paste.js';
+import type { Pasted, PastedLine, Separator } from './paste.js';
+import { FIELD_NAMES, readPasted, SEPARATORS } from './paste.js';
 
 export const NO_MANY_TEXTS = {
   source: 'pattern' as 'pattern' | 'list',
