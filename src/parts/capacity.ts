@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config.js';
 import { tryOr } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { nodeTimers, type Timer } from '../core/time/timers.js';
+import type { Libc } from '../proxy/io/native/libc.js';
 import { preparePriorities, yieldToPlayers } from '../proxy/thread-priority.js';
 import type { Part } from './lifecycle.js';
 
@@ -78,6 +80,20 @@ export function connectionsFor(descriptors: number, hasTls: boolean): number {
 
 /** The number of descriptors that connections of players may not use. */
 export const reservedOf = (descriptors: number): number => Math.max(RESERVED, Math.floor(descriptors / 10));
+
+/** How often memory that malloc keeps is given back, in ms: after the start, an import or a report of many accounts it is much. */
+const TRIM_MS = 120_000;
+
+export function createMemoryPart(libc: Libc | null): Part {
+  let trimming: Timer | undefined;
+  return {
+    name: 'memory',
+    start() {
+      trimming = nodeTimers.every(TRIM_MS, () => libc?.trimMemory());
+    },
+    stop: () => trimming?.clear(),
+  };
+}
 
 /** Created before the threads of players, and started when all of them run. */
 export function createPriorityPart({ controlPlaneNice }: Config, log: Log): Part {

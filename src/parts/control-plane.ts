@@ -5,6 +5,7 @@ import { createAdminListenersPart, createControlSocketPart } from './admin/admin
 import { createHttpPart } from './admin/http.js';
 import { createAgentsPart } from './agents.js';
 import { createGivenPasswordPart, openAuth } from './auth.js';
+import { createMemoryPart } from './capacity.js';
 import { createCore, enterTimeZone } from './core.js';
 import { createActivityPart, createChangesPart, createPenaltiesPart } from './database/changes.js';
 import { createDatabasePart, createStoragePart } from './database/database.js';
@@ -92,6 +93,7 @@ export const startControlPlane: StartControlPlane = async (options, serving, { u
     refuse: (isRefusing) => plane.tell({ kind: 'refuse', isRefusing }),
   });
   await use(serving.priority);
+  await use(createMemoryPart(libc));
   await use(createGivenPasswordPart(base));
   // Stored last: a failed start has not shown the password, so the next start generates a new one.
   const isShown = (await firstRun?.store()) ?? false;

@@ -16,10 +16,10 @@ import type {
   SessionSummary,
 } from '../core/sessions/session.js';
 import type { GeoFiles } from '../geo.js';
-import type { AuthorizedAccount } from './connection/authorized-clients.js';
 import type { CapturedSession, HandedConnection } from './handover/state.js';
+import type { Place } from './memory/account-memory.js';
 import type { SharedMemory } from './memory/memory.js';
-import type { AccountRecord, ProxySettings } from './plane-settings.js';
+import type { ProxySettings } from './plane-settings.js';
 
 /** Parameters of a new worker. What applies to every worker follows as messages, before its listeners. */
 export interface WorkerStart {
@@ -52,15 +52,15 @@ export interface ListenerSpec {
 
 /** To a worker: from the control plane, and (`adopt`, `evict-handshake`, `make-room`) from another worker. */
 export type WorkerMessage =
-  | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
-  /** Of accounts of all workers. */
-  | { readonly kind: 'authorized'; readonly accounts: readonly AuthorizedAccount[] }
-  /** The account no longer belongs to this worker: it was removed, or its new name belongs to another worker. */
+  /** A part of the memory with all accounts (account-memory.ts); null: it is not needed any more. */
   | {
-      readonly kind: 'account-removed';
-      readonly id: string;
-      readonly reason: 'account-removed' | 'account-renamed';
+      readonly kind: 'account-chunk';
+      readonly chunk: number;
+      readonly memory: SharedArrayBuffer | null;
     }
+  /** Where accounts are now, whose worker this may be or not. */
+  | { readonly kind: 'accounts'; readonly places: readonly Place[] }
+  | { readonly kind: 'account-removed'; readonly id: string }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
   | { readonly kind: 'exits'; readonly exits: readonly Exit[] }
   /** Which ways out of exits work (waysOf), as all workers have found. */

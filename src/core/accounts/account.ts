@@ -57,7 +57,7 @@ export interface Account {
 }
 
 /** The account after a login at `at`. Copies every field by name, because `...` is slow on Node 20 (it creates a new hidden class). */
-export function withLastLogin(account: Account, at: number): Account {
+export function withLastLogin(account: Omit<Account, 'lastLoginAt'>, at: number | null): Account {
   return {
     id: account.id,
     username: account.username,

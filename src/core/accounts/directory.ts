@@ -98,12 +98,6 @@ export class AccountDirectory {
     this.#publish({ id: account.id, before: account, after: account });
   }
 
-  /** Replaces an imported hash with a salted hash of the same password; sessions continue. */
-  rehashed(id: string, passwordHash: string): void {
-    const account = this.#byId.get(id);
-    if (account) this.#set({ ...account, passwordHash });
-  }
-
   /** Records a successful login. The heartbeat writer writes logins to the database in batches. */
   loggedIn(id: string, at: number): void {
     const account = this.#byId.get(id);

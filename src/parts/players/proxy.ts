@@ -79,10 +79,13 @@ export function createProxyPart(deps: ProxyDeps) {
     allowedClients: account.allowedClients,
     schedule: account.schedule,
   });
+  function* records(): Generator<AccountRecord> {
+    for (const account of directory.all()) yield recordOf(account);
+  }
   deps.players.observe({ ...observe(deps), exits: observeExits(deps, plane) });
   plane.tell({ kind: 'games', games: gameRules.inForce().rules });
   plane.tell({ kind: 'exits', exits: exits.current() });
-  plane.accounts.replace(Array.from(directory.all(), recordOf));
+  plane.accounts.replace(records());
   directory.onChanged(({ id, after }) => {
     if (after) plane.accounts.put(recordOf(after));
     else plane.accounts.remove(id);
@@ -180,8 +183,9 @@ function observe(options: ProxyDeps): Omit<ProxyObserver, 'sessions' | 'exits'> 
       }
     },
     rehashed(accountId, before, salted) {
-      if (directory.byId(accountId)?.passwordHash !== before) return;
-      directory.rehashed(accountId, salted);
+      const account = directory.byId(accountId);
+      if (account?.passwordHash !== before) return;
+      directory.put({ ...account, passwordHash: salted });
       store.accounts.rehash(accountId, before, salted).catch((error: unknown) => {
         log.error({ err: error, accountId }, 'password hash upgrade failed');
       });

@@ -1,13 +1,6 @@
 // Logins in one worker: applies the login guard, checks credentials, and reports the result.
-import {
-  type AccessRules,
-  type AccountRefusal,
-  accountRefusal,
-  createLogin,
-  isAccountRefusal,
-  isGuess,
-  type LoginFailure,
-} from '../../core/accounts/access/login.js';
+import type { AccessRules, AccountRefusal, LoginFailure } from '../../core/accounts/access/login.js';
+import { accountRefusal, createLogin, isAccountRefusal, isGuess } from '../../core/accounts/access/login.js';
 import { hashPassword } from '../../core/accounts/access/password.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
 import type { Endpoint } from '../../core/addresses/ip.js';
@@ -19,12 +12,10 @@ import { type ProxySources, UNIX_CLIENT } from '../protocols/proxy-header.js';
 import type { WorkerAccount } from '../worker/account.js';
 import type { WorkerAccounts } from '../worker/accounts.js';
 import type { WorkerBase } from '../worker/base.js';
-import type { AuthorizedClients } from './authorized-clients.js';
 import type { LoginGuard } from './login-guard.js';
 
 export interface LoginsOptions extends AccessRules {
   readonly accounts: WorkerAccounts;
-  readonly authorized: AuthorizedClients;
   readonly isTrustedProxy: ProxySources;
   readonly guard: LoginGuard;
   /** Whether a client of the account may choose the exit by a suffix of the user name; null: no client may choose one. */
@@ -93,12 +84,12 @@ export class Logins {
 
   /** The user name of the account with this authorized address; null: there is none. */
   authorizedName(client: Endpoint): Uint8Array | null {
-    const { authorized, isTrustedProxy } = this.#options;
+    const { accounts, isTrustedProxy } = this.#options;
     this.#base.readMessages();
     // A load balancer that does not name its client is never authorized by its own address.
     if (isTrustedProxy(client)) return null;
-    const account = authorized.find(client.address);
-    return account === undefined ? null : Buffer.from(account.username);
+    const account = accounts.byAddress(client.address);
+    return account === undefined ? null : Buffer.from(account.record.username);
   }
 
   /** Logs in without a password, from an authorized address. Null: refused. */

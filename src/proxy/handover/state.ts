@@ -6,9 +6,10 @@ import type { Exit } from '../../core/exits/exit.js';
 import type { GameRule } from '../../core/heartbeats/game-rules.js';
 import type { ClientProtocolName, DatagramDestination, Session } from '../../core/sessions/session.js';
 import type { HandedDatagrams, HandedPair } from '../io/handed.js';
+import { packAccount } from '../memory/packed-account.js';
 import type { AccountRecord } from '../plane-settings.js';
 
-export const PLANE_STATE_VERSION = 1;
+export const PLANE_STATE_VERSION = 2;
 
 export interface PlaneHandover {
   readonly state: PlaneState;
@@ -22,8 +23,11 @@ export interface PlaneState {
   readonly sessions: number;
   /** When it was captured, in ms of the system's monotonic clock. */
   readonly capturedAt: number;
-  /** Answer logins until the successor has read its database. What is left of a quota is exact. */
-  readonly accounts: AccountRecord[];
+  /**
+   * Answer logins until the successor has read its database. What is left of a quota is exact. Packed (packed-account.ts), one after
+   * another, in base64.
+   */
+  accounts: string;
   readonly games: readonly GameRule[];
   readonly exits: readonly Exit[];
   /** Which ways out of exits work. */
@@ -157,9 +161,19 @@ export function readPlaneState(
 ):
   | { readonly ok: true; readonly state: PlaneState }
   | { readonly ok: false; readonly reason: string; readonly sessions: number } {
-  const state = (typeof written === 'object' && written !== null ? written : {}) as Partial<PlaneState>;
+  const state: { readonly version?: unknown; readonly sessions?: unknown } =
+    typeof written === 'object' && written !== null ? written : {};
   if (state.version === PLANE_STATE_VERSION) return { ok: true, state: state as PlaneState };
+  if (state.version === 1) return { ok: true, state: ofVersion1(written as PlaneStateOf1) };
   const sessions = typeof state.sessions === 'number' ? state.sessions : 0;
   const reason = `state of version ${JSON.stringify(state.version)}; this program reads ${PLANE_STATE_VERSION}`;
   return { ok: false, reason, sessions };
+}
+
+/** Version 1 had the accounts as they are. */
+type PlaneStateOf1 = Omit<PlaneState, 'version' | 'accounts'> & { readonly accounts: AccountRecord[] };
+
+function ofVersion1({ accounts, ...state }: PlaneStateOf1): PlaneState {
+  const packed = Buffer.concat(accounts.map(packAccount)).toString('base64');
+  return { ...state, version: PLANE_STATE_VERSION, accounts: packed };
 }

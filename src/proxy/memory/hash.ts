@@ -1,10 +1,13 @@
 // A hash that is the same in every thread, and which worker an account belongs to by it. FNV-1a, 32 bits (draft-eastlake-fnv): fast,
 // not collision-resistant against attackers.
 
-/** The hash of bytes, as a signed 32-bit number. */
-export function fnv1a(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+/**
+ * The hash of bytes from `start` to before `end`, as a signed 32-bit number.
+ * @param basis another one gives another hash, with other collisions
+ */
+export function fnv1a(bytes: Uint8Array, basis = 0x811c9dc5, start = 0, end = bytes.length): number {
+  let hash = basis;
+  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
   return hash;
 }
 

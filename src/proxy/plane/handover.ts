@@ -153,7 +153,7 @@ function add(
     return reason;
   }
   part.slots += 1;
-  accounts.resumed(handed.session);
+  accounts.counted(session, session.bytesUp + session.bytesDown);
   connections.push(handed);
   return null;
 }

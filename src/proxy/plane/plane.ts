@@ -90,7 +90,7 @@ export class ProxyPlane {
     this.#restarts = new PlaneRestarts(this.#workers, workers);
     this.requests = new PlaneRequests(this.#workers, gauges);
     this.listeners = new PlaneListeners(this.#workers, workers, this.requests, options);
-    this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? []);
+    this.accounts = new PlaneAccounts(this.#workers, workers, settings, handed?.accounts ?? '');
     this.#tlsClients = new PlaneTlsClients(log);
     const resolver = { settings: options.resolver, gauges: shared.gauges };
     this.#resolver = new PlaneResolver(this.#workers, resolver, log);
@@ -137,7 +137,8 @@ export class ProxyPlane {
       const lost = distribute(this.options.handed, this.#workers, this.accounts);
       this.options.log.info({ sessions: state.sessions, lost }, 'sessions taken over');
       // Large, and not needed any more, but others refer to the state.
-      for (const taken of [state.accounts, state.connections]) taken.length = 0;
+      state.accounts = '';
+      state.connections.length = 0;
     }
     // The processors are the workers' until they serve.
     const resolving = this.#resolver.start();
@@ -206,10 +207,6 @@ export class ProxyPlane {
       },
       onListened: (listened, event) => this.listeners.listened(listened, event),
       onSecure: (request) => this.#tlsClients.secure(request),
-      onRehashed: ({ accountId, before, salted }) => {
-        this.accounts.rehashed(accountId, before, salted);
-        observer.rehashed(accountId, before, salted);
-      },
       onExit: (exited) => this.#exited(exited),
       isReporting: () => this.#isReporting,
       onCounted: (session, bytes) => this.accounts.counted(session, bytes),

@@ -1,11 +1,6 @@
 // One worker, in the main thread: its thread and its port, its live sessions, and its pending requests.
-import {
-  MessageChannel,
-  type MessagePort,
-  receiveMessageOnPort,
-  type TransferListItem,
-  type Worker,
-} from 'node:worker_threads';
+import type { MessagePort, TransferListItem, Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { SessionPermits } from '../../core/accounts/access/session-permits.js';
 import type { Penalty } from '../../core/auth/penalties.js';
 import type { Log } from '../../core/log.js';
@@ -73,7 +68,6 @@ interface PlaneWorkerOptions {
   /** It has opened a listener that it was sent after its start, or could not open it. */
   readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
   readonly onSecure: (request: SecureRequest) => void;
-  readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
   /** False: events wait for `report`. */
   readonly isReporting: () => boolean;
@@ -223,7 +217,7 @@ export class PlaneWorker implements SessionWorker {
   }
 
   #take(event: WorkerEvent): void {
-    const { observer, log, onStarted, onListened, onSecure, onRehashed } = this.options;
+    const { observer, log, onStarted, onListened, onSecure } = this.options;
     switch (event.kind) {
       case 'started':
         this.#wakeFd = event.wakeFd;
@@ -286,7 +280,7 @@ export class PlaneWorker implements SessionWorker {
       case 'penalty':
         return observer.penalty(event.penalty);
       case 'rehashed':
-        return onRehashed(event);
+        return observer.rehashed(event.accountId, event.before, event.salted);
       case 'exit-way':
         return observer.exits.wayChanged(event.way, event.isUp, event.reason);
       case 'exit-failed':

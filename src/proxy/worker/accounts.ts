@@ -1,6 +1,7 @@
-// The accounts of one worker: which logins are valid, which limits apply, and which live sessions end after a change.
-// An account belongs to one worker, so all counts are exact without locks.
-import { includesAddress } from '../../core/accounts/access/address-list.js';
+// The accounts as a worker sees them: which logins are valid, which limits apply, and which live sessions end after a change. All are
+// in memory that the threads share; those that somebody has asked for are here too.
+// An account's sessions are all in one worker, so its counts are exact without locks.
+import { AddressIndex, includesAddress } from '../../core/accounts/access/address-list.js';
 import { type AccessRules, clientRefusal } from '../../core/accounts/access/login.js';
 import { isExpired, isSuspended } from '../../core/accounts/account.js';
 import type { LimitRefusal } from '../../core/accounts/usage/limits.js';
@@ -10,6 +11,8 @@ import type { EgressPolicy } from '../../core/egress/egress.js';
 import type { SessionEnd } from '../../core/sessions/session.js';
 import type { Io } from '../io/io.js';
 import { createSharedRate, Quota } from '../io/rates.js';
+import { AccountIndex, AccountMemory, NO_PLACE, type Place } from '../memory/account-memory.js';
+import { keyOf, mayHaveAddresses, unpackAccount } from '../memory/packed-account.js';
 import { placesOf } from '../memory/places.js';
 import type { AccountRecord } from '../plane-settings.js';
 import type { AccountSession, WorkerAccount } from './account.js';
@@ -32,6 +35,12 @@ export interface WorkerAccountsOptions extends AccessRules {
 }
 
 export class WorkerAccounts {
+  readonly #memory = new AccountMemory();
+  readonly #placesByName = new AccountIndex(this.#memory, 'username');
+  readonly #placesById = new AccountIndex(this.#memory, 'id');
+  /** Ids by authorized addresses. */
+  readonly #byAddress = new AddressIndex<string>();
+  /** Those that somebody has asked for. */
   readonly #byName = new Map<string, Entry>();
   readonly #byId = new Map<string, Entry>();
   /** Those with a live session. */
@@ -43,20 +52,40 @@ export class WorkerAccounts {
   constructor(private readonly options: WorkerAccountsOptions) {}
 
   byUsername(username: string): WorkerAccount | undefined {
-    return this.#byName.get(username);
+    return this.#byName.get(username) ?? this.#entryAt(this.#placesByName.get(Buffer.from(username)));
   }
 
   byId(id: string): WorkerAccount | undefined {
-    return this.#byId.get(id);
+    return this.#byId.get(id) ?? this.#entryAt(this.#placesById.get(Buffer.from(id)));
+  }
+
+  /** The account whose clients from this address need no credentials. */
+  byAddress(address: string): WorkerAccount | undefined {
+    const id = this.#byAddress.find(address);
+    return id === undefined ? undefined : this.byId(id);
+  }
+
+  setChunk(chunk: number, memory: SharedArrayBuffer | null): void {
+    this.#memory.setChunk(chunk, memory);
   }
 
   /**
-   * Adds or replaces an account, and ends sessions that are no longer allowed.
+   * Adds or replaces the account at this place, and ends sessions that are no longer allowed.
    * @param now by the wall clock, in ms
    */
-  put(record: AccountRecord, now: number): void {
-    const entry = this.#byId.get(record.id);
-    if (!entry) return this.#add(record, 0);
+  put(place: Place, now: number): void {
+    const packed = this.#memory.bytes(place);
+    const id = keyOf(packed, 'id');
+    this.#removePlace(this.#placesById.get(id));
+    this.#placesById.set(place);
+    this.#placesByName.set(place);
+    if (mayHaveAddresses(packed))
+      this.#byAddress.add(id.toString(), unpackAccount(packed).authorizedAddresses);
+    const entry = this.#byId.get(id.toString());
+    if (entry) this.#change(entry, this.#memory.read(place), now);
+  }
+
+  #change(entry: Entry, record: AccountRecord, now: number): void {
     const before = entry.record;
     if (before.username !== record.username) return this.#replace(entry, record, 'account-renamed');
     if (!record.isEnabled && before.isEnabled) return this.#replace(entry, record, 'account-disabled');
@@ -69,18 +98,23 @@ export class WorkerAccounts {
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
 
-  #add(record: AccountRecord, endedBytes: number): void {
+  #entryAt(place: Place): Entry | undefined {
+    return place === NO_PLACE ? undefined : this.#add(this.#memory.read(place), 0);
+  }
+
+  #add(record: AccountRecord, endedBytes: number): Entry {
     const sessions = NO_SESSIONS as Set<AccountSession>;
     const entry: Entry = { record, rates: null, quota: null, endedBytes, sessions, places: 0 };
     this.#byId.set(record.id, entry);
     this.#byName.set(record.username, entry);
     this.#setRates(entry);
     this.#setQuota(entry);
+    return entry;
   }
 
   /** Ends old logins, also connections between login and request: their account object is no longer current. */
   #replace(entry: Entry, record: AccountRecord, reason: SessionEnd): void {
-    this.remove(entry.record.id, reason);
+    this.#forget(entry, reason);
     // The control plane counts anew for another name, which may belong to another worker.
     this.#add(record, reason === 'account-renamed' ? 0 : entry.endedBytes);
   }
@@ -91,10 +125,25 @@ export class WorkerAccounts {
     if (entry) entry.record = { ...entry.record, passwordHash };
   }
 
-  remove(id: string, reason: SessionEnd): void {
+  remove(id: string): void {
+    this.#removePlace(this.#placesById.get(Buffer.from(id)));
     const entry = this.#byId.get(id);
-    if (!entry) return;
-    this.#byId.delete(id);
+    if (entry) this.#forget(entry, 'account-removed');
+  }
+
+  #removePlace(place: Place): void {
+    if (place === NO_PLACE) return;
+    const packed = this.#memory.bytes(place);
+    if (mayHaveAddresses(packed)) {
+      const { id, authorizedAddresses } = unpackAccount(packed);
+      this.#byAddress.remove(id, authorizedAddresses);
+    }
+    this.#placesById.remove(place);
+    this.#placesByName.remove(place);
+  }
+
+  #forget(entry: Entry, reason: SessionEnd): void {
+    this.#byId.delete(entry.record.id);
     // Another account may already have this name.
     if (this.#byName.get(entry.record.username) === entry) this.#byName.delete(entry.record.username);
     endAll(entry, reason);

@@ -6,7 +6,6 @@ import type { IpBytes } from '../../core/addresses/ip.js';
 import { createGameRules, type GameRule } from '../../core/heartbeats/game-rules.js';
 import { compilePattern } from '../../games-pattern.js';
 import { type GeoFiles, openGeo } from '../../geo.js';
-import { AuthorizedClients } from '../connection/authorized-clients.js';
 import { Connections } from '../connection/connections.js';
 import { createLoginGuard } from '../connection/login-guard.js';
 import { Logins } from '../connection/logins.js';
@@ -80,13 +79,11 @@ export function createHost(deps: WorkerDeps) {
     now: sharedClock,
   });
   const isTrustedProxy = createProxySources(settings.proxyProtocolFrom);
-  const authorized = new AuthorizedClients();
   const mayChooseExit = settings.exitSuffix.length > 0 ? exits.mayChoose : null;
   const logins = new Logins(base, {
     accounts,
     schedules,
     geo,
-    authorized,
     isTrustedProxy,
     guard: loginGuard,
     mayChooseExit,
@@ -103,7 +100,6 @@ export function createHost(deps: WorkerDeps) {
     isTrustedProxy,
     egressOf,
     accounts,
-    authorized,
     loginGuard,
     logins,
     guards,

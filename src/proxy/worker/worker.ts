@@ -50,17 +50,12 @@ export class ProxyWorker {
   }
 
   readonly #handlers: Handlers = {
-    accounts: ({ records }) => {
+    'account-chunk': ({ chunk, memory }) => this.host.accounts.setChunk(chunk, memory),
+    accounts: ({ places }) => {
       const now = Date.now();
-      for (const record of records) this.host.accounts.put(record, now);
+      for (const place of places) this.host.accounts.put(place, now);
     },
-    authorized: ({ accounts }) => {
-      for (const account of accounts) this.host.authorized.put(account);
-    },
-    'account-removed': ({ id, reason }) => {
-      this.host.authorized.remove(id);
-      this.host.accounts.remove(id, reason);
-    },
+    'account-removed': ({ id }) => this.host.accounts.remove(id),
     games: ({ games }) => this.host.setGames(games),
     exits: ({ exits }) => {
       this.#exitChecks?.checkSoon();

@@ -1,7 +1,7 @@
 // The rows of accounts, of their limits and of their authorized addresses.
 import type { Knex } from 'knex';
 import { NO_ADDRESSES, rangeOf } from '../../core/accounts/access/address-list.js';
-import type { Account } from '../../core/accounts/account.js';
+import { type Account, withLastLogin } from '../../core/accounts/account.js';
 import { AddressTaken } from '../../core/accounts/account-store.js';
 import { type AccountFields, FIELDS, type FieldName } from '../../core/accounts/fields/account-fields.js';
 import { type Contacts, changedContacts, NO_CONTACTS } from '../../core/accounts/fields/contacts.js';
@@ -42,19 +42,21 @@ export function toAccount(
   const values = row as unknown as Readonly<Record<string, Cell>>;
   const fields: Record<string, unknown> = {};
   for (const { name, column, field } of COLUMNS) fields[name] = field.ofColumn(values[column] ?? null);
-  return {
+  const account = {
     id: row.id,
     username: row.username,
     passwordHash: row.password_hash,
     passwordVersion: Number(row.password_version),
     link: row.link_hash === null ? null : { hash: row.link_hash, createdAt: Number(row.link_created_at) },
     createdAt: toWireDate(Number(row.created_at)),
-    lastLoginAt: row.last_login_at === null ? null : toWireDate(Number(row.last_login_at)),
     ...(fields as unknown as Omit<AccountFields, 'authorizedAddresses'>),
     ...toLimits(limits),
     authorizedAddresses: addressesOf(row.id),
     contacts: toContacts(row.contacts),
   };
+  const at = row.last_login_at === null ? null : toWireDate(Number(row.last_login_at));
+  // In the shape of all accounts, and without room for more properties.
+  return withLastLogin(account, at);
 }
 
 export function toRow(account: Account): AccountRow {

@@ -22,7 +22,7 @@ import { eventually } from '../../helpers/eventually.js';
 import { connectThrough, loggedInClient, RawClient, readReply, request } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 import { associateThrough } from '../../helpers/udp-client.js';
-import { accountRecord, PASSWORD, SETTINGS, startPlane } from '../plane/plane-world.js';
+import { accountRecord, accountsFor, PASSWORD, SETTINGS, startPlane } from '../plane/plane-world.js';
 
 const [BIND, UDP_ASSOCIATE] = [2, 3]; // RFC 1928 §4
 const NOT_ALLOWED = 2; // RFC 1928 §6
@@ -179,9 +179,10 @@ function setUpWorker(limits: { readonly perSource?: number } = {}) {
   const sendToPeer = (worker: number, { kind }: WorkerMessage) => void sent.push(`${kind} ${worker}`);
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const places = new Places({ settings, index: 0, workers: 2, gauges, sendToPeer, log }, accounts, table);
+  const put = accountsFor(accounts);
   const ended: string[] = [];
   function open(username: string, command: SessionCommand, idleMs: number) {
-    if (accounts.byUsername(username) === undefined) accounts.put(accountRecord(username), 0);
+    if (accounts.byUsername(username) === undefined) put(accountRecord(username), 0);
     const account = accounts.byUsername(username);
     assert.ok(account);
     const client = { address: '192.0.2.1', port: 1 };
@@ -207,7 +208,7 @@ function setUpWorker(limits: { readonly perSource?: number } = {}) {
     accounts.sessionOpened(account, session);
     return session;
   }
-  return { gauges, sent, mosts, accounts, table, ended, open };
+  return { gauges, sent, mosts, accounts, put, table, ended, open };
 }
 
 test('the account with most makes room by a session that is not in use, and else is refused', () => {
@@ -248,13 +249,13 @@ test('the places of a source count over all workers, without those of a dead one
 });
 
 test('the largest number of places of an account is known after every change', () => {
-  const { accounts, mosts } = setUpWorker();
+  const { accounts, put, mosts } = setUpWorker();
   const random = createRandom(24);
   const live: { readonly name: string; readonly session: AccountSession }[] = [];
   for (let step = 0; step < 2_000; step += 1) {
     if (random.below(100) < (step < 1_000 ? 60 : 40) || live.length === 0) {
       const name = `a${random.below(5)}`;
-      if (accounts.byUsername(name) === undefined) accounts.put(accountRecord(name), 0);
+      if (accounts.byUsername(name) === undefined) put(accountRecord(name), 0);
       const account = accounts.byUsername(name);
       assert.ok(account);
       const command = random.below(2) === 0 ? 'connect' : 'udp-associate';

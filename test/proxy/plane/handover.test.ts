@@ -516,7 +516,7 @@ describe('a data plane that is handed over', { skip: process.platform !== 'linux
   it('ends all sessions of a state that it cannot read, and says how many', () => {
     assert.deepEqual(readPlaneState({ version: 7, sessions: 12 }), {
       ok: false,
-      reason: 'state of version 7; this program reads 1',
+      reason: 'state of version 7; this program reads 2',
       sessions: 12,
     });
     assert.equal(readPlaneState(null).ok, false);

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LoginOutcome } from '../../../src/core/accounts/access/login-log.js';
 import { hashPassword } from '../../../src/core/accounts/access/password.js';
-import { INITIAL_FIELDS } from '../../../src/core/accounts/fields/account-fields.js';
 import { NO_LIMITS } from '../../../src/core/accounts/usage/limits.js';
 import type { Exit } from '../../../src/core/exits/exit.js';
 import type { GameRule } from '../../../src/core/heartbeats/game-rules.js';
@@ -10,8 +9,11 @@ import type { Session, SessionSummary } from '../../../src/core/sessions/session
 import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../../src/proxy/io/native/libc.js';
 import { openListener } from '../../../src/proxy/io/native/listen.js';
+import { packAccount } from '../../../src/proxy/memory/packed-account.js';
+import { AccountWriter } from '../../../src/proxy/plane/account-writer.js';
 import { type PlaneFailure, type PlaneOptions, ProxyPlane } from '../../../src/proxy/plane/plane.js';
 import type { AccountRecord, ProxySettings } from '../../../src/proxy/plane-settings.js';
+import type { WorkerAccounts } from '../../../src/proxy/worker/accounts.js';
 import type { Scope } from '../../helpers/suite.js';
 
 export const PASSWORD = 'secret';
@@ -103,7 +105,11 @@ export function accountRecord(username: string): AccountRecord {
     passwordHash: hashPassword(Buffer.from(PASSWORD)),
     link: null,
     passwordVersion: 0,
-    ...INITIAL_FIELDS,
+    isEnabled: true,
+    suspendedUntil: null,
+    expiresAt: null,
+    allowedClients: [],
+    schedule: null,
     quotaLeft: null,
     quotaCounted: 0,
     needsPermit: false,
@@ -113,6 +119,12 @@ export function accountRecord(username: string): AccountRecord {
     exit: null,
     limits: NO_LIMITS,
   };
+}
+
+/** Returns a function that puts an account into those of a worker, as the control plane does. */
+export function accountsFor(accounts: WorkerAccounts): (record: AccountRecord, now: number) => void {
+  const writer = new AccountWriter((chunk, memory) => accounts.setChunk(chunk, memory));
+  return (record, now) => accounts.put(writer.add(packAccount(record)), now);
 }
 
 export interface Line {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createSchedules } from '../../../src/core/accounts/access/schedule.js';
 import { NO_GEO } from '../../../src/core/addresses/geo.js';
 import { WorkerAccounts } from '../../../src/proxy/worker/accounts.js';
-import { accountRecord } from '../plane/plane-world.js';
+import { accountRecord, accountsFor } from '../plane/plane-world.js';
 
 const BYTES = 1_000_000;
 
@@ -18,9 +18,10 @@ test('each node where the account is active has the same share of its rate', () 
     geo: NO_GEO,
     onMost() {},
   });
+  const put = accountsFor(accounts);
   const record = accountRecord('ann');
   const limited = { ...record, limits: { ...record.limits, bytesPerSecondDown: BYTES } };
-  accounts.put({ ...limited, otherNodes: 2 }, 0);
+  put({ ...limited, otherNodes: 2 }, 0);
   const passed = (): number => {
     let count = 0;
     while (accounts.byUsername('ann')?.rates?.down.pass(1_000)) count += 1_000;
@@ -29,7 +30,7 @@ test('each node where the account is active has the same share of its rate', () 
   passed();
   nowMs += 100;
   const shared = passed();
-  accounts.put(limited, 0);
+  put(limited, 0);
   nowMs += 100;
   const whole = passed();
   assert.ok(shared > 0);

@@ -6,16 +6,17 @@ import { NO_GEO } from '../../../src/core/addresses/geo.js';
 import type { AccountRecord } from '../../../src/proxy/plane-settings.js';
 import type { AccountSession } from '../../../src/proxy/worker/account.js';
 import { WorkerAccounts } from '../../../src/proxy/worker/accounts.js';
-import { accountRecord } from '../plane/plane-world.js';
+import { accountRecord, accountsFor } from '../plane/plane-world.js';
 
 function setUp() {
   const io = { now: () => 0, timer: () => ({ clear: () => undefined }) };
   const schedules = createSchedules('Asia/Shanghai');
   const accounts = new WorkerAccounts({ io, egressOf: () => null, schedules, geo: NO_GEO, onMost() {} });
+  const put = accountsFor(accounts);
   const ended: string[] = [];
   function open(username: string, schedule: string | null, now: number): void {
     const record = { ...accountRecord(username), schedule };
-    accounts.put(record, now);
+    put(record, now);
     const account = accounts.byId(record.id);
     assert.ok(account);
     const session: AccountSession = {
@@ -35,7 +36,7 @@ function setUp() {
     };
     accounts.sessionOpened(account, session);
   }
-  return { accounts, ended, open };
+  return { accounts, put, ended, open };
 }
 
 test('sessions end exactly at the end of the schedule, in the time zone of the configuration', () => {
@@ -55,12 +56,12 @@ test('sessions end exactly at the end of the schedule, in the time zone of the c
 });
 
 test('a new schedule or expiry that closes an account ends its sessions at once', () => {
-  const { accounts, ended, open } = setUp();
+  const { accounts, put, ended, open } = setUp();
   const now = Date.parse('2026-11-23T15:00:00Z');
   function change(username: string, changed: Partial<AccountRecord>): void {
     const account = accounts.byUsername(username);
     assert.ok(account);
-    accounts.put({ ...account.record, ...changed }, now);
+    put({ ...account.record, ...changed }, now);
   }
   for (const username of ['work', 'old', 'other']) open(username, null, now);
   change('work', { schedule: 'mon-fri 08:00-23:00' });

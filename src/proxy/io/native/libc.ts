@@ -3,6 +3,7 @@
 // close-on-exec. Linux on x64 and arm64.
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
+import { tryOr } from '../../../core/errors.js';
 
 /** errno values, the same on every architecture that Node supports. */
 export const EINTR = 4;
@@ -136,6 +137,8 @@ function findLibc() {
     'intptr_t splice(int from, intptr_t, int to, intptr_t, size_t bytes, unsigned int flags)',
   );
   const shutdown = find('int shutdown(int socket, int how)');
+  // Only glibc has it, and only glibc needs it.
+  const mallocTrim = tryOr(null, () => find('int malloc_trim(size_t pad)'));
   const recvmmsg = find(
     'int recvmmsg(int socket, void *headers, unsigned int most, int flags, void *timeout)',
   );
@@ -172,6 +175,8 @@ function findLibc() {
       hasPreciseTimers = true;
       usleep(us);
     },
+    /** Gives memory that malloc keeps for later back to the system. */
+    trimMemory: (): void => void mallocTrim?.(0),
     /** A counter that is readable once something has been written to it. */
     eventFd: () => eventfd(0, CLOEXEC | NONBLOCK),
     /** Makes an eventfd readable. */
