@@ -44,7 +44,7 @@ export class PlaneAccounts {
       for (const worker of this.#served()) worker.send({ kind: 'account-chunk', chunk, memory });
     });
     this.#byId = new AccountIndex(this.#writer.memory, 'id');
-    for (const packed of packedAccounts(Buffer.from(handed, 'base64'))) this.#write(packed);
+    for (const packed of packedAccounts(Buffer.from(handed, 'base64'))) this.#write(packed, NO_PLACE);
   }
 
   /** Sends an account's present state. Its worker receives it before any promise that is awaited after this call resolves. */
@@ -172,12 +172,11 @@ export class PlaneAccounts {
     const packed = packAccount(record);
     const before = this.#placeOf(id);
     if (before !== NO_PLACE && this.#writer.memory.bytes(before).equals(packed)) return;
-    this.#changed.push(this.#write(packed));
+    this.#changed.push(this.#write(packed, before));
     this.#sendSoon();
   }
 
-  #write(packed: Buffer): Place {
-    const before = this.#byId.get(keyOf(packed, 'id'));
+  #write(packed: Buffer, before: Place): Place {
     const place = this.#writer.add(packed);
     this.#byId.set(place);
     if (before !== NO_PLACE) this.#writer.free(before);
@@ -199,16 +198,17 @@ export class PlaneAccounts {
   }
 
   #sendChanged(): void {
-    const changed = this.#changed.filter((place) => this.#isPresent(place));
+    const served = this.#served();
+    const changed = served.length === 0 ? [] : this.#changed.filter((place) => this.#isPresent(place));
     this.#changed = [];
-    for (const worker of this.#served()) send(worker, changed);
+    for (const worker of served) send(worker, changed);
   }
 
   /** Frees the memory of earlier states of accounts, when it is more than that of the present ones. */
   #moveSparse(): void {
     for (const [chunk, places] of this.#writer.sparse()) {
       const present = places.filter((place) => this.#isPresent(place));
-      const moved = present.map((place) => this.#write(this.#writer.memory.bytes(place)));
+      const moved = present.map((place) => this.#write(this.#writer.memory.bytes(place), place));
       for (const worker of this.#served()) send(worker, moved);
       this.#writer.drop(chunk);
     }
