@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Scope } from '../helpers/suite.js';
 import { benchApi } from './api/bench.js';
+import { benchCurves } from './curves/curves.js';
 import { buildLoad } from './load.js';
 import { type Measure, measures, warmUp } from './measures.js';
 import { print, type Series, showProgress } from './report.js';
 import { type Server, startServers } from './servers.js';
 
-const USAGE = `npm run bench -- [options]          or: npm run bench -- api --help
+const USAGE = `npm run bench -- [options]          or: npm run bench -- api --help, npm run bench -- curves --help
   --repeats N     runs of each measure and server; the table shows their median (5)
   --scale X       amount of work in each run (1; 0.2 is quick and rough)
   --only TEXT     measures whose name contains TEXT
@@ -102,7 +103,8 @@ async function orReport<T>({ name }: Server, measure: string, running: Promise<T
   }
 }
 
-const run = process.argv[2] === 'api' ? benchApi(process.argv.slice(3)) : main();
+const [command, ...args] = process.argv.slice(2);
+const run = command === 'api' ? benchApi(args) : command === 'curves' ? benchCurves(args) : main();
 run.catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -9,7 +9,8 @@
 //   socksbench udp   [options]    UDP ASSOCIATE, -n datagrams of -s bytes echoed, -c in flight
 //   socksbench idle  [options]    holds -c connections open for -w seconds
 //
-// Options: -p proxy port (0: straight to the target), -t target port, -u user, -k password. Results are one JSON line.
+// Options: -p proxy port (0: straight to the target), -t target port, -u user, -k password, -a accounts (rate: each connection logs in as
+// one of so many users, whose names end with their number), -f N: connections come from 127.0.0.N. Results are one JSON line.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,10 +32,10 @@
 #define ROUNDS 4 // reads or writes before the next connection has its turn
 
 static struct {
-  int proxy, target, conns, count, size, down;
+  int proxy, target, conns, count, size, down, accounts, from;
   double bytes, seconds, rate;
   const char *user, *password;
-} opt = {1080, 7000, 1, 1000, 64, 0, 1e9, 0, 0, "user", "pass"};
+} opt = {1080, 7000, 1, 1000, 64, 0, 0, 0, 1e9, 0, 0, "user", "pass"};
 
 static char block[BLOCK];
 
@@ -172,9 +173,18 @@ static int read_all(int fd, void *into, int n) {
   return 0;
 }
 
+// One address has about 28,000 ports.
+static void set_source(int fd) {
+  struct sockaddr_in a = loopback(0);
+  if (!opt.from) return;
+  a.sin_addr.s_addr = htonl(0x7f000000 + opt.from);
+  if (bind(fd, (void *)&a, sizeof a)) die("bind");
+}
+
 static int dial(int port) {
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in a = loopback(port);
+  set_source(fd);
   if (connect(fd, (void *)&a, sizeof a)) die("connect");
   set_nodelay(fd);
   return fd;
@@ -187,10 +197,13 @@ static const unsigned char *greeting(void) { return (const unsigned char *)(opt.
 
 // RFC 1929: version, length and user name, length and password.
 static void build_login(void) {
-  int user = strlen(opt.user), password = strlen(opt.password);
+  char name[256];
+  if (opt.accounts) snprintf(name, sizeof name, "%s%d", opt.user, rand() % opt.accounts);
+  else snprintf(name, sizeof name, "%s", opt.user);
+  int user = strlen(name), password = strlen(opt.password);
   login[0] = 1;
   login[1] = user;
-  memcpy(login + 2, opt.user, user);
+  memcpy(login + 2, name, user);
   login[2 + user] = password;
   memcpy(login + 3 + user, opt.password, password);
   login_length = 3 + user + password;
@@ -302,6 +315,7 @@ static int advance(int epoll, int fd, struct attempt *a) {
   case GREETED:
     if (read(fd, in, 2) != 2 || in[1] == 0xff) return -1;
     a->step = in[1] == 2 ? LOGGED_IN : REQUESTED;
+    if (opt.accounts) build_login();
     if (in[1] == 2) return write(fd, login, login_length) == login_length ? 0 : -1;
     return write(fd, request, 10) == 10 ? 0 : -1;
   case LOGGED_IN:
@@ -440,7 +454,7 @@ int main(int argc, char **argv) {
   const char *mode = argv[1];
   if (!strcmp(mode, "serve")) serve(atoi(argv[2]));
   optind = 2;
-  for (int o; (o = getopt(argc, argv, "p:t:u:k:c:n:s:b:d:w:r:")) != -1;) {
+  for (int o; (o = getopt(argc, argv, "p:t:u:k:c:n:s:b:d:w:r:a:f:")) != -1;) {
     if (o == 'p') opt.proxy = atoi(optarg);
     else if (o == 't') opt.target = atoi(optarg);
     else if (o == 'u') opt.user = optarg;
@@ -452,6 +466,8 @@ int main(int argc, char **argv) {
     else if (o == 'd') opt.down = optarg[0] == 'd';
     else if (o == 'w') opt.seconds = atof(optarg);
     else if (o == 'r') opt.rate = atof(optarg);
+    else if (o == 'a') opt.accounts = atoi(optarg);
+    else if (o == 'f') opt.from = atoi(optarg);
     else return 2;
   }
   build_login();
