@@ -10,7 +10,7 @@
 //   socksbench idle  [options]    holds -c connections open for -w seconds
 //
 // Options: -p proxy port (0: straight to the target), -t target port, -u user, -k password, -a accounts (rate: each connection logs in as
-// one of so many users, whose names end with their number), -f N: connections come from 127.0.0.N. Results are one JSON line.
+// one of at most 500 of so many users, whose names end with their number), -f N: connections come from 127.0.0.N. Results are one JSON line.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,6 +29,7 @@
 
 #define MAX_FD (1 << 20)
 #define BLOCK (1 << 18)
+#define USERS 500 // that log in when there are more accounts: otherwise more accounts would mean more first logins
 #define ROUNDS 4 // reads or writes before the next connection has its turn
 
 static struct {
@@ -198,7 +199,8 @@ static const unsigned char *greeting(void) { return (const unsigned char *)(opt.
 // RFC 1929: version, length and user name, length and password.
 static void build_login(void) {
   char name[256];
-  if (opt.accounts) snprintf(name, sizeof name, "%s%d", opt.user, rand() % opt.accounts);
+  int users = opt.accounts < USERS ? opt.accounts : USERS;
+  if (users) snprintf(name, sizeof name, "%s%d", opt.user, rand() % users * (opt.accounts / users));
   else snprintf(name, sizeof name, "%s", opt.user);
   int user = strlen(name), password = strlen(opt.password);
   login[0] = 1;
