@@ -13,10 +13,15 @@ export function cpuSeconds(pid: number): number {
   });
 }
 
-/** Bytes of memory of `pid` and its descendants; shared pages count in proportion. */
-export function memoryBytes(pid: number): number {
+/**
+ * Bytes of memory of `pid` and its descendants; shared pages count in proportion.
+ * @param kind all of it, or what belongs to no file
+ */
+export function memoryBytes(pid: number, kind: 'Pss' | 'Pss_Anon' = 'Pss'): number {
   return sum(pid, (id) => {
-    const line = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'));
+    const line = new RegExp(`^${kind}:\\s+(\\d+) kB`, 'm').exec(
+      readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'),
+    );
     return Number(line?.[1] ?? 0) * 1024;
   });
 }

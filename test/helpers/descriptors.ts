@@ -6,9 +6,12 @@ import { eventually } from './eventually.js';
 /** Leaves out event loops and the database: the daemon opens connections to it when it needs them, some with a thread of their own. */
 const NOT_COUNTED = /^anon_inode:|\/pulsegate\.db/;
 
-export function openDescriptors(pid: number): number {
+export const openDescriptors = (pid: number): number => targetsOf(pid).length;
+
+function targetsOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).filter((fd) => !NOT_COUNTED.test(targetOf(`${folder}/${fd}`))).length;
+  const targets = readdirSync(folder).map((fd) => targetOf(`${folder}/${fd}`));
+  return targets.filter((target) => !NOT_COUNTED.test(target));
 }
 
 function targetOf(link: string): string {
@@ -23,7 +26,10 @@ function targetOf(link: string): string {
 /** Resolves when `pid` holds at most `most` descriptors. Rejects after `timeoutMs` with the number that it holds. */
 export async function descriptorsBackTo(pid: number, most: number, timeoutMs?: number): Promise<void> {
   await eventually(() => {
-    const held = openDescriptors(pid);
-    assert.ok(held <= most, `${held} descriptors are open; ${most} were before`);
+    const held = targetsOf(pid);
+    assert.ok(
+      held.length <= most,
+      `${held.length} descriptors are open; ${most} were before: ${held.join(', ')}`,
+    );
   }, timeoutMs);
 }

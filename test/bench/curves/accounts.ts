@@ -11,7 +11,7 @@ import { sqliteClient } from '../../helpers/sqlite-client.js';
 import type { Scope } from '../../helpers/suite.js';
 import { inScope } from '../api/measure.js';
 import type { Load, Numbers } from '../load.js';
-import { cpuSeconds } from '../processes.js';
+import { cpuSeconds, memoryBytes } from '../processes.js';
 import type { Server } from '../servers.js';
 
 const USER = 'player';
@@ -61,9 +61,13 @@ export async function measureAccounts(
   const config = { controlPlaneNice: 5, guard: NO_GUARD, socks: { engine: 'native' } };
   const { pid, socks } = await startTestDaemon(t, { dataDir, config });
   const readyMs = performance.now() - startedAt;
-  const peak = status(pid, 'VmHWM');
+  const peak = peakMiB(pid);
   await delay(settleMs);
-  const memory = { 'ready ms': readyMs, 'MiB at most': peak, 'MiB anonymous': status(pid, 'RssAnon') };
+  const memory = {
+    'ready ms': readyMs,
+    'MiB at most': peak,
+    'MiB anonymous': memoryBytes(pid, 'Pss_Anon') / 2 ** 20,
+  };
   const server = { pid, proxyPort: socks.port, user: USER, password: PASSWORD };
   const options = ['-a', String(count)];
   // The first run compiles the daemon's code and makes the first login of each account.
@@ -92,9 +96,8 @@ export async function measureLogins(
   };
 }
 
-/** A line of /proc/PID/status, in MiB. */
-function status(pid: number, name: string): number {
-  const [, kB] =
-    new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+/** The most memory that a process has had. */
+function peakMiB(pid: number): number {
+  const [, kB] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kB) / 1024;
 }

@@ -23,9 +23,9 @@ export interface Panel {
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#e69f00', '#cc79a7', '#56b4e9', '#666666'];
 const WIDTH = 460;
 const HEIGHT = 300;
-const PLOT = { left: 62, right: 20, top: 36, bottom: 46 };
+const PLOT = { left: 62, right: 34, top: 36, bottom: 46 };
 const HEAD = 62;
-const LEGEND_STEP = 170;
+const LEGEND_STEP = 150;
 /** Panels beside one another. */
 const COLUMNS = 2;
 
@@ -110,8 +110,7 @@ function steps(most: number): number[] {
 }
 
 function short(value: number): string {
-  if (value >= 1e6) return `${value / 1e6} M`;
-  return value >= 10_000 ? `${value / 1e3} k` : String(Number(value.toPrecision(3)));
+  return Number(value.toPrecision(3)).toLocaleString('en');
 }
 
 function text(x: number, y: number, content: string, attributes = ''): string {
