@@ -7,7 +7,7 @@
 //   socksbench rate  [options]    -n times connect, log in, CONNECT, one byte echoed, close; -c at once
 //   socksbench ping  [options]    -n round trips of -s bytes on one connection
 //   socksbench udp   [options]    UDP ASSOCIATE, -n datagrams of -s bytes echoed, -c in flight
-//   socksbench idle  [options]    holds -c connections open for -w seconds
+//   socksbench idle  [options]    holds -c connections open for -w seconds, and fails when one of them ends
 //
 // Options: -p proxy port (0: straight to the target), -t target port, -u user, -k password, -a accounts (rate: each connection logs in as
 // one of at most 500 of so many users, whose names end with their number), -f N: connections come from 127.0.0.N. Results are one JSON line.
@@ -432,15 +432,25 @@ static void udp(void) {
   print_latencies(latency, got);
 }
 
+// A server that has too few descriptors may answer and close: only sessions that still echo at the end count.
 static void idle(void) {
   struct linger reset = {1, 0}; // no TIME_WAIT here, when all of them end
+  struct timeval patience = {5, 0};
+  int *fds = malloc(opt.conns * sizeof *fds);
+  double start = now();
+  char byte = 'x';
   for (int i = 0; i < opt.conns; i++) {
-    int fd = open_target('E');
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    fds[i] = open_target('E');
+    setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    setsockopt(fds[i], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
-  printf("{\"held\":%d}\n", opt.conns);
-  fflush(stdout);
+  double opened = now() - start;
   usleep(opt.seconds * 1e6);
+  for (int i = 0; i < opt.conns; i++) {
+    errno = ECONNRESET; // what a read of 0 bytes means here
+    if (write(fds[i], &byte, 1) != 1 || read_all(fds[i], &byte, 1)) die("a session ended while it was held");
+  }
+  printf("{\"held\":%d,\"openSeconds\":%.3f}\n", opt.conns, opened);
 }
 
 int main(int argc, char **argv) {

@@ -45,6 +45,7 @@ export function drawCurves(title: string, xLabel: string, panels: readonly Panel
       `<g transform="translate(${(i % COLUMNS) * WIDTH} ${HEAD + HEIGHT * Math.floor(i / COLUMNS)})">${drawPanel(panel, xLabel, colourOf)}</g>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13" fill="#222222">
+<title>${title}</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
 ${text(PLOT.right, 26, title, 'font-size="17" font-weight="bold"')}
 ${[...legend, ...drawn].join('\n')}
