@@ -28,6 +28,8 @@ export interface ImportDeps extends Omit<ItemDeps, 'isExitToAdd'>, OutgoingDeps 
 
 /** Number of accounts per transaction. Logins and other writes run between two transactions. */
 const SLICE = 200;
+/** How often the entry of the import in the audit log gets new counts, in ms: each time is a transaction. */
+const REVISE_MS = 1_000;
 /** Number of lines after which other work of the daemon has its turn: a line can have hundreds of addresses. */
 const LINES_PER_TURN = 20;
 
@@ -194,7 +196,7 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
         return { ...item.line, outcome: 'failed', message: reasonText(reason), reason, account: null };
       });
       entry.count(written);
-      if (by.importId !== undefined) await attempt(entry.revise);
+      if (entry.isRevisionDue()) await attempt(entry.revise);
       return written;
     },
 
@@ -204,10 +206,11 @@ function createWriter(deps: ImportDeps, outgoing: Outgoing) {
   };
 }
 
-/** The audit entry of the import. It is created before the first account is written, and its counts are updated after each slice. */
-function createImportEntry({ audit, by, fileName }: ImportDeps) {
+/** The audit entry of the import. It is created before the first account is written, and its counts are updated from time to time. */
+function createImportEntry({ audit, by, fileName, now }: ImportDeps) {
   let importId: string | undefined;
   let isRevised = true;
+  let revisedAt = now();
   const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
   const after = () => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
   return {
@@ -229,7 +232,10 @@ function createImportEntry({ audit, by, fileName }: ImportDeps) {
       isRevised = false;
     },
 
+    isRevisionDue: (): boolean => importId !== undefined && Math.abs(now() - revisedAt) >= REVISE_MS,
+
     revise: async (): Promise<void> => {
+      revisedAt = now();
       if (importId !== undefined && !isRevised) await audit.revise(importId, after());
       isRevised = true;
     },

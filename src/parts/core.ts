@@ -1,5 +1,4 @@
 // The objects that the daemon and the command line share: the features of core with an open database.
-import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
@@ -13,6 +12,7 @@ import { createWhitelistSetting } from '../core/auth/whitelist.js';
 import { mayOwnerUse } from '../core/exits/exit.js';
 import { createExitsSetting } from '../core/exits/exits-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
+import { createOrderedIds } from '../core/ids.js';
 import type { Log } from '../core/log.js';
 import { SessionRegistry } from '../core/sessions/session-registry.js';
 import { createSettings } from '../core/settings/setting.js';
@@ -78,7 +78,7 @@ export async function createCore(config: Config, store: Store, sessions = new Se
     maxAllowedClients: config.socks.maxAllowedClients,
     geoFiles: config.geo,
     now: Date.now,
-    newId: randomUUID,
+    newId: createOrderedIds(Date.now),
   });
   const plans = await settings.open(createPlansSetting(store.settings));
   const pac = await settings.open(createPacSetting(store.settings));

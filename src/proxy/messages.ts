@@ -201,6 +201,8 @@ export type WorkerEvent =
   /** Too many logins of a source have failed: the other nodes must refuse it too. */
   | { readonly kind: 'penalty'; readonly penalty: Penalty }
   | ({ readonly kind: 'secure' } & SecureRequest)
+  /** A name is to be looked up, and the worker is not connected to a resolver yet. */
+  | { readonly kind: 'resolver-wanted' }
   | LoginsEvent
   | GuardEvent
   /** A login with an imported hash succeeded: store the salted hash of the same password. */

@@ -4,7 +4,7 @@ import { createReloads, type Reloads } from '../core/nodes/reloads.js';
 import { HOUR_MS } from '../core/time/clock.js';
 import { createPoller, type Poller, type Timers } from '../core/time/timers.js';
 import { createTurns } from '../core/time/turns.js';
-import { slices } from './sql.js';
+import { jsonText } from './sql.js';
 
 /** How long changes are kept, in ms. A process that has not read for this long reloads everything. */
 export const CHANGES_KEPT_MS = HOUR_MS;
@@ -46,13 +46,22 @@ export interface ChangeRow {
 
 /**
  * @param origin GUID of this process's store: its own changes are not read back
+ * @param isShared as of Database
  * @param now the time of a change: by the clock of this process, or of the database
  */
-export function createChangeRecorder(origin: string, now: () => number | Knex.Raw): RecordChange {
+export function createChangeRecorder(
+  origin: string,
+  isShared: boolean,
+  now: () => number | Knex.Raw,
+): RecordChange {
+  const each = isShared ? 'jsonb_array_elements_text(?::jsonb)' : 'json_each(?)';
   return async (trx, topic, ...keys) => {
-    const at = now();
-    const rows = keys.map((key) => ({ topic, key, origin, at }));
-    for (const slice of slices(rows)) await trx('changes').insert(slice);
+    if (keys.length === 0) return;
+    await trx.raw(
+      `insert into changes (topic, key, origin, at)
+       select cast(? as varchar), value, cast(? as varchar), cast(? as bigint) from ${each}`,
+      [topic, origin, now(), jsonText(keys)],
+    );
   };
 }
 

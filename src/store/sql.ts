@@ -128,6 +128,44 @@ export async function updateEach<Column extends string>(
 const ROWS_PER_STATEMENT = 200;
 export const IDS_PER_STATEMENT = 500;
 
+/**
+ * Inserts rows, all with the columns of the first, as one bound JSON text: a bound value for each column of each row costs twice as much.
+ * @param isShared as of Database
+ * @param unique a column: rows are left out whose value in it another row has
+ * @returns the `id`s of the inserted rows
+ */
+export async function insertRows(
+  db: Knex,
+  isShared: boolean,
+  table: string,
+  rows: readonly object[],
+  unique: string | null = null,
+): Promise<string[]> {
+  const ids: string[] = [];
+  const columns = Object.keys(rows[0] ?? {});
+  const names = columns.map(() => '??').join(', ');
+  const into = `insert into ?? (${names})`;
+  const end = `${unique === null ? '' : 'where true on conflict (??) do nothing'} returning id`;
+  for (const slice of slices(rows)) {
+    const text = jsonText(slice);
+    const last = unique === null ? [] : [unique];
+    const answer: unknown = await (isShared
+      ? db.raw(`${into} select ${names} from jsonb_populate_recordset(null::??, ?::jsonb) ${end}`, [
+          ...[table, ...columns, ...columns, table, text],
+          ...last,
+        ])
+      : // Materialized: SQLite would write each row as text again for each of its columns.
+        db.raw(
+          `with entry as materialized (select value from json_each(?))
+           ${into} select ${columns.map(() => 'value ->> ?').join(', ')} from entry ${end}`,
+          [text, table, ...columns, ...columns, ...last],
+        ));
+    const inserted = (isShared ? (answer as { rows: unknown }).rows : answer) as { id: string }[];
+    for (const { id } of inserted) ids.push(id);
+  }
+  return ids;
+}
+
 /** For statements that take a bounded number of rows. */
 export function* slices<T>(items: readonly T[], size = ROWS_PER_STATEMENT): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);

@@ -83,7 +83,7 @@ async function createStore(database: Database, now: Clock) {
   const context: StoreContext = {
     ...database,
     ...recording,
-    recordAudit: createAuditRecorder(now),
+    recordAudit: createAuditRecorder(now, database.isShared),
     now,
     calendar,
   };

@@ -35,7 +35,7 @@ export function measures(scale: number): Measure[] {
   const rounds = Math.ceil(20_000 * scale);
   const packets = Math.ceil(100_000 * scale);
   return [
-    idleMemory(9000),
+    idleMemory(8000),
     ...[1, 16].flatMap((flows) =>
       (['down', 'up'] as const).map((direction) => throughput(direction, flows, gigabytes)),
     ),

@@ -71,17 +71,22 @@ export function changeRefusal(
 /** Those of `present` that are undefined are unknown: each given value counts as another one. */
 type Present = { readonly [K in FieldName]?: unknown } & { readonly limits?: AccountLimits };
 
+/** Fields that not everybody who changes accounts may set. */
+const RESTRICTED = FIELDS.filter(([, { needs }]) => needs !== undefined);
+
 /** What a caller needs to make a change, besides the right to change accounts. */
 export function needsOf(
   change: { readonly [K in FieldName | 'limits']?: unknown },
   present: Present,
   isSeller: boolean,
 ): readonly Need[] {
-  const needs = FIELDS.flatMap(([name, field]) => {
+  const needs: Need[] = [];
+  for (const [name, field] of RESTRICTED) {
     const isOther = change[name] !== undefined && change[name] !== present[name];
-    if (!isOther || (isSeller && field.setBy.sellers)) return [];
-    return (typeof field.needs === 'function' ? field.needs(present) : field.needs) ?? [];
-  });
+    if (!isOther || (isSeller && field.setBy.sellers)) continue;
+    const need = typeof field.needs === 'function' ? field.needs(present) : field.needs;
+    if (need) needs.push(need);
+  }
   const limits: { readonly [Name in keyof AccountLimits]?: unknown } = change.limits ?? {};
   const isOther = EGRESS_LIMITS.some(
     (name) => limits[name] !== undefined && limits[name] !== present.limits?.[name],

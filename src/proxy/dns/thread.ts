@@ -23,4 +23,3 @@ function run({ settings, gauges: memory }: ResolverStart): void {
 
 prioritizeThread('dns');
 run(workerData as ResolverStart);
-parentPort?.postMessage('started');

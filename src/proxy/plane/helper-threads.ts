@@ -7,7 +7,7 @@ import type { SecureRequest } from '../messages.js';
 import { RecentDeaths } from './restarts.js';
 import type { PlaneWorker } from './worker-handle.js';
 
-/** Restarts the resolver's thread when it has died, and connects it to every worker. */
+/** Starts the resolver's thread when a name is first looked up, and again whenever it has died, and connects it to every worker. */
 export class PlaneResolver {
   readonly #start: ResolverStart;
   readonly #deaths = new RecentDeaths();
@@ -24,8 +24,12 @@ export class PlaneResolver {
     this.#start = start;
   }
 
-  /** Connects the present workers. Resolves when the thread runs, or has failed and will be started again. */
-  start(): Promise<void> {
+  /** A worker that is not connected has a question. */
+  want(): void {
+    if (this.#thread === null) this.#run();
+  }
+
+  #run(): void {
     const thread = new Worker(threadUrl('proxy/dns/thread'), {
       workerData: this.#start,
       name: 'resolver',
@@ -36,16 +40,13 @@ export class PlaneResolver {
     thread.on('exit', () => {
       if (this.#isStopped) return;
       this.#deaths.add(performance.now());
-      this.#restart = setTimeout(() => void this.start(), this.#deaths.pauseMs);
+      this.#restart = setTimeout(() => this.#run(), this.#deaths.pauseMs);
     });
     this.#thread = thread;
-    for (const worker of this.workers) this.connect(worker);
-    return new Promise((resolve) => {
-      for (const event of ['message', 'exit'] as const) thread.once(event, () => resolve());
-    });
+    for (const worker of this.workers) if (worker.isStarted) this.connect(worker);
   }
 
-  /** Connects a worker to the resolver, if that has been started. */
+  /** Connects a worker that has started to the resolver, if that has been started. */
   connect(worker: PlaneWorker): void {
     if (this.#thread === null) return;
     const { port1, port2 } = new MessageChannel();

@@ -140,9 +140,6 @@ export class ProxyPlane {
       state.accounts = '';
       state.connections.length = 0;
     }
-    // The processors are the workers' until they serve.
-    const resolving = this.#resolver.start();
-    if (!this.options.handed) await resolving;
     this.#watch.start();
   }
 
@@ -207,6 +204,7 @@ export class ProxyPlane {
       },
       onListened: (listened, event) => this.listeners.listened(listened, event),
       onSecure: (request) => this.#tlsClients.secure(request),
+      onResolverWanted: () => this.#resolver.want(),
       onExit: (exited) => this.#exited(exited),
       isReporting: () => this.#isReporting,
       onCounted: (session, bytes) => this.accounts.counted(session, bytes),

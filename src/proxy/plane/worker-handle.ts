@@ -50,6 +50,7 @@ const UNHELD: ReadonlySet<WorkerEvent['kind']> = new Set([
   'captured',
   'exit-tried',
   'secure',
+  'resolver-wanted',
   'log',
   'dropped',
 ]);
@@ -68,6 +69,7 @@ interface PlaneWorkerOptions {
   /** It has opened a listener that it was sent after its start, or could not open it. */
   readonly onListened: (worker: PlaneWorker, event: ListenEvent) => void;
   readonly onSecure: (request: SecureRequest) => void;
+  readonly onResolverWanted: () => void;
   readonly onExit: (worker: PlaneWorker) => void;
   /** False: events wait for `report`. */
   readonly isReporting: () => boolean;
@@ -217,7 +219,7 @@ export class PlaneWorker implements SessionWorker {
   }
 
   #take(event: WorkerEvent): void {
-    const { observer, log, onStarted, onListened, onSecure } = this.options;
+    const { observer, log, onStarted, onListened, onSecure, onResolverWanted } = this.options;
     switch (event.kind) {
       case 'started':
         this.#wakeFd = event.wakeFd;
@@ -233,6 +235,8 @@ export class PlaneWorker implements SessionWorker {
         return this.#answered(event.token, event);
       case 'secure':
         return onSecure(event);
+      case 'resolver-wanted':
+        return onResolverWanted();
       case 'session-opened': {
         const session = this.#sessionOf(event.session);
         this.#sessions[session.slot] = session;

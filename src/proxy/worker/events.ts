@@ -75,6 +75,12 @@ export class Events {
     this.#batch.push(event);
   }
 
+  /** Adds an event that the control plane waits for, and sends all. */
+  pushAtOnce(event: WorkerEvent): void {
+    this.push(event);
+    this.send();
+  }
+
   log(
     level: 'debug' | 'info' | 'warn' | 'error',
     fields: Readonly<Record<string, unknown>>,

@@ -109,7 +109,8 @@ class Channel {
 
   readonly ask = (question: Question): void => {
     if (this.#resolver) this.#resolver.postMessage(question);
-    else this.#unasked.push(question);
+    else if (this.#unasked.push(question) === 1)
+      this.#worker?.host.events.pushAtOnce({ kind: 'resolver-wanted' });
   };
 
   readonly sendToPeer = (index: number, message: WorkerMessage): void => {
@@ -174,8 +175,7 @@ function runNative(thread: ThreadStart): void {
   const loop = new Loop(libc, new OwnedDescriptors(start.shared.owned));
   const channel = new Channel(thread, (fd) => libc.signalEventFd(fd));
   const giveToTls = (request: SecureRequest): void => {
-    worker.host.events.push({ kind: 'secure', ...request });
-    worker.host.events.send();
+    worker.host.events.pushAtOnce({ kind: 'secure', ...request });
   };
   const worker = createWorker(channel, start, createNativeIo(loop, giveToTls), {
     stop: () => loop.stop(),
@@ -191,8 +191,7 @@ function runNative(thread: ThreadStart): void {
       channel.readFromPlane();
     }
   };
-  worker.host.events.push({ kind: 'started', wakeFd: loop.wakeFd });
-  worker.host.events.send();
+  worker.host.events.pushAtOnce({ kind: 'started', wakeFd: loop.wakeFd });
   try {
     loop.run({
       turn() {
@@ -243,8 +242,7 @@ async function runNode(thread: ThreadStart): Promise<void> {
     },
   );
   channel.listen();
-  worker.host.events.push({ kind: 'started', wakeFd: -1 });
-  worker.host.events.send();
+  worker.host.events.pushAtOnce({ kind: 'started', wakeFd: -1 });
   process.on('uncaughtExceptionMonitor', () => worker.failed());
   port.ref();
 }

@@ -107,7 +107,7 @@ export function createLostCommits() {
 }
 
 export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
-  const record = createChangeRecorder(origin, () => db.raw(PG_NOW_MS));
+  const record = createChangeRecorder(origin, true, () => db.raw(PG_NOW_MS));
   return async (trx, topic, ...keys) => {
     if (keys.length === 0) return;
     await record(trx, topic, ...keys);

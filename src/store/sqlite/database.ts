@@ -144,7 +144,7 @@ async function sizeOf(file: string): Promise<number | null> {
 
 /** Also deletes old changes whenever it records new ones. */
 function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
-  const record = createChangeRecorder(origin, now);
+  const record = createChangeRecorder(origin, false, now);
   return async (trx, topic, ...keys) => {
     await trx('changes')
       .where('at', '<', now() - CHANGES_KEPT_MS)

@@ -7,7 +7,7 @@ import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.j
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import { noRefusal, type RefusalOf } from '../../core/settings/setting.js';
 import type { StoreContext } from '../database.js';
-import { batches, inTransaction, isUniqueViolation, slices } from '../sql.js';
+import { batches, insertRows, inTransaction, isUniqueViolation, slices } from '../sql.js';
 import {
   type AccountRow,
   changedColumns,
@@ -33,7 +33,7 @@ const OF_ACCOUNTS =
     ' ',
   );
 export function createAccountStore(context: StoreContext): AccountStore {
-  const { db, following, lock, recordChange, recordAudit, recordActivity, now, calendar } = context;
+  const { db, isShared, following, lock, recordChange, recordAudit, recordActivity, now, calendar } = context;
   const withLimits = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
       .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
@@ -45,15 +45,7 @@ export function createAccountStore(context: StoreContext): AccountStore {
     traffic: readonly TrafficOfDay[] = [],
   ): Promise<ReadonlySet<string>> {
     return changeAccounts(db, by, async (trx, operator) => {
-      const added = new Set<string>();
-      for (const slice of slices(accounts)) {
-        const rows: { id: string }[] = await trx('accounts')
-          .insert(slice.map(toRow))
-          .onConflict('username')
-          .ignore()
-          .returning('id');
-        for (const { id } of rows) added.add(id);
-      }
+      const added = new Set(await insertRows(trx, isShared, 'accounts', accounts.map(toRow), 'username'));
       const inserted = accounts.filter(({ id }) => added.has(id));
       const changes = inserted.map((after) => ({ before: null, after }));
       await checkOwners(trx, operator, changes);

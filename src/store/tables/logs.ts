@@ -12,6 +12,7 @@ import {
   deleteFound,
   find,
   having,
+  insertRows,
   inTimeRange,
   inTransaction,
   ofOwner,
@@ -34,7 +35,7 @@ interface Stored extends Pick<AuditEntry, 'id' | 'at' | 'action'>, Pick<Actor, '
 /** Of the entry of an import. */
 type Whole = Pick<Stored, 'id' | 'action' | 'objectName'>;
 
-export function createAuditRecorder(now: Clock): RecordAudit {
+export function createAuditRecorder(now: Clock, isShared: boolean): RecordAudit {
   const newId = createOrderedIds(now);
   return async (trx, records) => {
     const at = now();
@@ -42,7 +43,7 @@ export function createAuditRecorder(now: Clock): RecordAudit {
     const { requestKey } = first?.by ?? {};
     if (first && requestKey) await takeKey(trx, requestKey, requestKey.pending(first.object.id), at);
     const rows = records.flatMap((record) => (record ? [toAuditRow(record, newId(), at)] : []));
-    for (const slice of slices(rows)) await trx('audit').insert(slice);
+    await insertRows(trx, isShared, 'audit', rows);
     return rows.map(({ id }) => String(id));
   };
 }

@@ -1,5 +1,5 @@
 // /api/v1/accounts/export and import: accounts as files.
-import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type FileFormat as Format, readAccounts, writeAccounts } from '../../../account-files/formats.js';
@@ -7,6 +7,7 @@ import { importAccounts } from '../../../account-files/import.js';
 import { outgoingAddressOf } from '../../../account-files/outgoing.js';
 import { spool } from '../../../account-files/spool.js';
 import { costOfAll, NO_COST, sumOf } from '../../../core/accounts/plans/budget.js';
+import { createOrderedIds } from '../../../core/ids.js';
 import { isTimeZone } from '../../../core/time/time-zone.js';
 import { failure, type ProblemAnswer } from '../../api/problem.js';
 import { type Answered, routesOf } from '../../api/route.js';
@@ -132,7 +133,7 @@ export const accountImportRoutes = [
           accounts: deps.accounts,
           audit: deps.audit,
           now: deps.now,
-          newId: randomUUID,
+          newId: createOrderedIds(deps.now),
           existing,
           dryRun,
           fileName,

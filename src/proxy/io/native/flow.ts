@@ -149,10 +149,9 @@ export class Flow implements Task {
     if (got < most) {
       if (!from.mayReadShort) from.isReadable = false;
     } else this.isBulk = true;
-    const chunk = readBuffer.subarray(0, got);
-    if (this.#inspect !== null && this.isDenied(chunk)) return got;
+    if (this.#inspect !== null && this.isDenied(readBuffer.subarray(0, got))) return got;
     if (this.#share !== null) {
-      this.pending = Buffer.from(chunk);
+      this.pending = copyOf(0, got);
       return got;
     }
     count(this.meter, this.countAt, got);
@@ -160,7 +159,7 @@ export class Flow implements Task {
     if (sent === got) return got;
     if (sent < 0 && !isAgain(libc)) return Stop.destinationFailed;
     to.isWritable = false;
-    this.pending = Buffer.from(chunk.subarray(Math.max(0, sent)));
+    this.pending = copyOf(Math.max(0, sent), got);
     return got;
   }
 
@@ -263,6 +262,9 @@ export class Flow implements Task {
     this.#pipe = null;
   }
 }
+
+/** A copy of what has been read, from `start` to `end`. */
+const copyOf = (start: number, end: number): Buffer => Buffer.from(readBuffer.subarray(start, end));
 
 /** Whether a call failed because its socket is not ready. */
 function isAgain(libc: Libc): boolean {
