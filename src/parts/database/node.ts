@@ -23,6 +23,8 @@ interface NodeDuties {
 type NodeProblem = 'drained' | 'node-name-in-use';
 
 const RENEWALS_PER_LEASE = 3;
+/** How much longer a lease is on SQLite, where it is also renewed when the load changes: nobody waits for it, and each renewal is a write. */
+const LONE_LEASES = 10;
 /** How often to retry the claim of a name that another process has leased, in ms. */
 const CLAIM_RETRY_MS = 250;
 
@@ -31,17 +33,18 @@ export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name 
 export type NodePart = Awaited<ReturnType<typeof createNodePart>>;
 
 /** `start` throws StartError `node-name-in-use`, when another daemon of the database has the name. */
-export async function createNodePart(deps: PartDeps<'dataDir' | 'node', 'store'>) {
+export async function createNodePart(deps: PartDeps<'dataDir' | 'node' | 'database', 'store'>) {
   const { config, log } = deps;
   const { store } = deps.core;
   const { nodes } = store;
   const leaseMs = config.node.leaseMs;
+  const isShared = config.database.client === 'pg';
   const claim: NodeClaim = {
     name: nodeNameOf(config),
     folderId: await folderIdOf(config.dataDir),
     process: store.process,
     version: readVersion(),
-    leaseMs,
+    leaseMs: isShared ? leaseMs : LONE_LEASES * leaseMs,
   };
   let duties: NodeDuties | null = null;
   let problem: NodeProblem | null = null;
@@ -49,15 +52,25 @@ export async function createNodePart(deps: PartDeps<'dataDir' | 'node', 'store'>
   let isFirst = false;
   let refusal: NodeJS.Timeout | undefined;
   let databaseDelayMs: number | null = null;
+  let published = '';
+  let renewedAt = 0;
   /** Versions of other nodes that were logged. */
   const reported = new Set<string>();
   const cpuPercent = createCpuMeter();
 
+  async function renewIfDue(): Promise<void> {
+    const isDue = performance.now() - renewedAt >= claim.leaseMs / RENEWALS_PER_LEASE;
+    if (isShared || isDue || JSON.stringify(duties?.load()) !== published) await renew();
+  }
+
   async function renew(): Promise<void> {
     if (!duties) return;
-    const load = { ...duties.load(), cpuPercent: cpuPercent(), databaseDelayMs };
+    const served = duties.load();
+    const load = { ...served, cpuPercent: cpuPercent(), databaseDelayMs };
     const startedAt = performance.now();
     const renewed = await nodes.renew(claim, { addresses: duties.addresses(), load });
+    published = JSON.stringify(served);
+    renewedAt = startedAt;
     databaseDelayMs = Math.round((performance.now() - startedAt) * 10) / 10;
     if (renewed) {
       isFirst = renewed.isFirst;
@@ -103,7 +116,7 @@ export async function createNodePart(deps: PartDeps<'dataDir' | 'node', 'store'>
 
   const poller = createPoller({
     intervalMs: leaseMs / RENEWALS_PER_LEASE,
-    poll: renew,
+    poll: renewIfDue,
     onError: (err) => log.error({ err, node: claim.name }, 'node lease renewal failed'),
     timers: nodeTimers,
   });
