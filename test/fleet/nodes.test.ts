@@ -17,6 +17,7 @@ interface Node {
   readonly sessions: number;
   readonly addresses: { readonly socks: readonly string[] };
   readonly databaseDelayMs: number | null;
+  readonly renewedAt: string;
 }
 
 const nodesAt = async (daemon: TestDaemon): Promise<Node[]> =>
@@ -183,4 +184,26 @@ test('a daemon on SQLite is the only node, and stays drained over a restart', as
     (await nodesAt(second)).map(({ name, state }) => [name, state]),
     [['alone', 'serving']],
   );
+});
+
+test('a daemon on SQLite writes its load when it has changed, and is not lost between', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { node: { lease: '1s' } } });
+  await daemon.addAccount('ann', 'word');
+  const target = await startTarget(t, echo);
+  const clients = [];
+  for (const count of [1, 2]) {
+    clients.push(await openSession(daemon, 'ann', target.port));
+    await eventually(async () => assert.equal((await nodesAt(daemon))[0]?.sessions, count));
+  }
+  for (const client of clients) client.destroy();
+  await eventually(async () => assert.equal((await nodesAt(daemon))[0]?.sessions, 0));
+  // Then it is renewed by the lease alone, which is ten times as long.
+  let renewedAt = Number.POSITIVE_INFINITY;
+  await eventually(async () => {
+    const [node] = await nodesAt(daemon);
+    assert.equal(node?.state, 'serving');
+    const before = renewedAt;
+    renewedAt = Date.parse(node.renewedAt);
+    return renewedAt - before > 2_000;
+  });
 });
