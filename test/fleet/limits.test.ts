@@ -40,9 +40,9 @@ describe('limits and usage over two nodes', async () => {
   async function limit(id: string, limits: Readonly<Record<string, number>>): Promise<void> {
     assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}/limits`, limits)).status, 200);
     await eventually(async () => {
-      const { limits: limitsAtTwo } = (await two.api('GET', `/api/v1/accounts/${id}`)).json as {
-        limits: Record<string, unknown>;
-      };
+      const answer = await two.api('GET', `/api/v1/accounts/${id}`);
+      assert.equal(answer.status, 200);
+      const { limits: limitsAtTwo } = answer.json as { limits: Record<string, unknown> };
       for (const [name, value] of Object.entries(limits)) assert.equal(limitsAtTwo[name], value);
     });
   }
