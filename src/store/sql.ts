@@ -129,41 +129,28 @@ const ROWS_PER_STATEMENT = 200;
 export const IDS_PER_STATEMENT = 500;
 
 /**
- * Inserts rows, all with the columns of the first, as one bound JSON text: a bound value for each column of each row costs twice as much.
+ * Runs a statement with one bound value, a JSON array: a bound value for each column of each row costs twice as much.
  * @param isShared as of Database
- * @param unique a column: rows are left out whose value in it another row has
- * @returns the `id`s of the inserted rows
+ * @returns the rows that it returns
  */
-export async function insertRows(
+export async function runJson<Row>(
   db: Knex,
   isShared: boolean,
-  table: string,
-  rows: readonly object[],
-  unique: string | null = null,
-): Promise<string[]> {
-  const ids: string[] = [];
-  const columns = Object.keys(rows[0] ?? {});
-  const names = columns.map(() => '??').join(', ');
-  const into = `insert into ?? (${names})`;
-  const end = `${unique === null ? '' : 'where true on conflict (??) do nothing'} returning id`;
-  for (const slice of slices(rows)) {
-    const text = jsonText(slice);
-    const last = unique === null ? [] : [unique];
-    const answer: unknown = await (isShared
-      ? db.raw(`${into} select ${names} from jsonb_populate_recordset(null::??, ?::jsonb) ${end}`, [
-          ...[table, ...columns, ...columns, table, text],
-          ...last,
-        ])
-      : // Materialized: SQLite would write each row as text again for each of its columns.
-        db.raw(
-          `with entry as materialized (select value from json_each(?))
-           ${into} select ${columns.map(() => 'value ->> ?').join(', ')} from entry ${end}`,
-          [text, table, ...columns, ...columns, ...last],
-        ));
-    const inserted = (isShared ? (answer as { rows: unknown }).rows : answer) as { id: string }[];
-    for (const { id } of inserted) ids.push(id);
-  }
-  return ids;
+  sql: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const answer: unknown = await db.raw(sql, [jsonText(values)]);
+  return (isShared ? (answer as { rows: Row[] }).rows : answer) as Row[];
+}
+
+/** For `runJson`: SQL that inserts a few hundred rows with these columns. */
+export function insertJson(isShared: boolean, table: string, columns: readonly string[]): string {
+  const names = columns.map((column) => `"${column}"`).join(', ');
+  const into = `insert into ${table} (${names}) select`;
+  if (isShared) return `${into} ${names} from jsonb_populate_recordset(null::${table}, ?::jsonb)`;
+  const values = columns.map((column) => `value ->> '${column}'`).join(', ');
+  // Materialized: SQLite would write each row as text again for each of its columns.
+  return `with entry as materialized (select value from json_each(?)) ${into} ${values} from entry`;
 }
 
 /** For statements that take a bounded number of rows. */

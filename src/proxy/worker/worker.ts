@@ -6,7 +6,7 @@ import type { Arrival } from '../connection/connections.js';
 import { Relayed } from '../connection/relayed.js';
 import { takeOver } from '../handover/take-over.js';
 import type { Stream } from '../io/io.js';
-import type { ListenerSpec, WorkerEvent, WorkerMessage } from '../messages.js';
+import type { ListenerSpec, WorkerMessage } from '../messages.js';
 import { ExitChecks } from '../upstreams/checks.js';
 import { tryExit } from '../upstreams/exit-trial.js';
 import type { WorkerDeps } from './base.js';
@@ -64,7 +64,9 @@ export class ProxyWorker {
     'exit-ways': ({ ways }) => this.host.exits.setWays(ways),
     'try-exit': (message) => {
       const { token } = message;
-      tryExit(this.host, message, (trial) => this.#report({ kind: 'exit-tried', token, trial }));
+      tryExit(this.host, message, (trial) =>
+        this.host.events.pushAtOnce({ kind: 'exit-tried', token, trial }),
+      );
     },
     geo: ({ files }) => this.host.setGeo(files),
     'end-session': ({ slot, generation, reason }) => this.host.sessions.get(slot, generation)?.end(reason),
@@ -84,9 +86,9 @@ export class ProxyWorker {
       // They were accepted, so nobody else can serve them.
       this.host.io.timer(handshakeMs, () => this.host.handshakes.close());
     },
-    sync: ({ token }) => this.#report({ kind: 'synced', token }),
+    sync: ({ token }) => this.host.events.pushAtOnce({ kind: 'synced', token }),
     'find-outbound': ({ token, ...local }) =>
-      this.#report({ kind: 'outbound', token, remotes: this.#findOutbound(local) }),
+      this.host.events.pushAtOnce({ kind: 'outbound', token, remotes: this.#findOutbound(local) }),
     adopt: ({ connection: { fd, client, isProxied, isUnix, protocols, bytes } }) => {
       const arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
       const connection = new Connection(this.host, this.host.io.adopt(fd), arrival);
@@ -113,11 +115,6 @@ export class ProxyWorker {
       this.deps.stop();
     },
   };
-
-  #report(event: WorkerEvent): void {
-    this.host.events.push(event);
-    this.host.events.send();
-  }
 
   // ── Handover ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,7 +143,7 @@ export class ProxyWorker {
     this.#isCaptured = true;
     const sessions = this.host.sessions.all().flatMap((session) => session.capture() ?? []);
     const connections = [...sessions, ...this.host.connections.capture()];
-    this.#report({ kind: 'captured', token, connections });
+    this.host.events.pushAtOnce({ kind: 'captured', token, connections });
   }
 
   /** Ends all sessions and connections, and reports this. */
@@ -174,7 +171,7 @@ export class ProxyWorker {
     const onConnection = (stream: Stream): void => connections.accept(stream, begin);
     io.serve(spec, onConnection, (result) => {
       if (result.ok) this.#listeners.set(id, result);
-      this.#report(
+      this.host.events.pushAtOnce(
         result.ok
           ? { kind: 'listening', id, ...result.local }
           : { kind: 'listen-failed', id, code: result.code },

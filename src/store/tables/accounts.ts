@@ -7,7 +7,7 @@ import { NO_LIMITS, type TrafficOfDay } from '../../core/accounts/usage/limits.j
 import { type Actor, DAEMON } from '../../core/audit/audit.js';
 import { noRefusal, type RefusalOf } from '../../core/settings/setting.js';
 import type { StoreContext } from '../database.js';
-import { batches, insertRows, inTransaction, isUniqueViolation, slices } from '../sql.js';
+import { batches, insertJson, inTransaction, isUniqueViolation, runJson, slices } from '../sql.js';
 import {
   type AccountRow,
   changedColumns,
@@ -45,7 +45,12 @@ export function createAccountStore(context: StoreContext): AccountStore {
     traffic: readonly TrafficOfDay[] = [],
   ): Promise<ReadonlySet<string>> {
     return changeAccounts(db, by, async (trx, operator) => {
-      const added = new Set(await insertRows(trx, isShared, 'accounts', accounts.map(toRow), 'username'));
+      const added = new Set<string>();
+      for (const slice of slices(accounts.map(toRow))) {
+        const insert = insertJson(isShared, 'accounts', Object.keys(slice[0] ?? {}));
+        const unlessTaken = `${insert} where true on conflict (username) do nothing returning id`;
+        for (const { id } of await runJson<{ id: string }>(trx, isShared, unlessTaken, slice)) added.add(id);
+      }
       const inserted = accounts.filter(({ id }) => added.has(id));
       const changes = inserted.map((after) => ({ before: null, after }));
       await checkOwners(trx, operator, changes);

@@ -10,8 +10,8 @@ import {
   IDS_PER_STATEMENT,
   inTimeRange,
   inTransaction,
-  jsonText,
   ofOwner,
+  runJson,
   slices,
 } from '../sql.js';
 
@@ -53,10 +53,8 @@ export function createHeartbeatStore(
   const { db, reads, isShared, recordActivity, isNewBatch } = context;
   /** The elements of one bound JSON array, as `value`. */
   const each = isShared ? 'jsonb_array_elements(?::jsonb)' : 'json_each(?)';
-  const run = async <Row>(trx: Knex, sql: string, values: readonly unknown[]): Promise<Row[]> => {
-    const answer: unknown = await trx.raw(sql, [jsonText(values)]);
-    return (isShared ? (answer as { rows: Row[] }).rows : answer) as Row[];
-  };
+  const run = <Row>(trx: Knex, sql: string, values: readonly unknown[]): Promise<Row[]> =>
+    runJson(trx, isShared, sql, values);
 
   const ofAccounts = (query: Knex.QueryBuilder, column: string, accountIds: readonly string[]) =>
     query.whereRaw(`${column} in (select value ${isShared ? "#>> '{}'" : ''} from ${each})`, [

@@ -12,10 +12,11 @@ import {
   deleteFound,
   find,
   having,
-  insertRows,
+  insertJson,
   inTimeRange,
   inTransaction,
   ofOwner,
+  runJson,
   slices,
   toRow,
 } from '../sql.js';
@@ -43,7 +44,8 @@ export function createAuditRecorder(now: Clock, isShared: boolean): RecordAudit 
     const { requestKey } = first?.by ?? {};
     if (first && requestKey) await takeKey(trx, requestKey, requestKey.pending(first.object.id), at);
     const rows = records.flatMap((record) => (record ? [toAuditRow(record, newId(), at)] : []));
-    await insertRows(trx, isShared, 'audit', rows);
+    for (const slice of slices(rows))
+      await runJson(trx, isShared, insertJson(isShared, 'audit', Object.keys(slice[0] ?? {})), slice);
     return rows.map(({ id }) => String(id));
   };
 }
